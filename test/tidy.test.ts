@@ -92,6 +92,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(subjects.map((subject) => [subject, subjectMay])),
   clicks: [...subjectMay, "import-export/csv.ts"],
   history: [...subjectMay, "import-export/csv.ts"],
+  links: [...subjectMay, "import-export/csv.ts"],
   "import-export": subjectMay,
   sql: adapterMay,
   redis: adapterMay,

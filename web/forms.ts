@@ -7,6 +7,7 @@ import { errorTexts } from "./texts/errors.ts";
 export function messageOf(error: unknown): string {
   if (!(error instanceof ApiError)) return errorTexts.unexpected;
   if (error.code === "offline") return errorTexts.offline;
+  if (error.code === "disconnected") return errorTexts.disconnected;
   if (error.code === "no_workspace") return errorTexts.noWorkspace;
   return error.message === "" ? errorTexts.unexpected : error.message;
 }
@@ -52,6 +53,45 @@ export function useDraft<Value>(name: string, initial: Value): [Value, (next: Va
   const clear = useCallback(() => writeDraft(name, undefined), [name]);
   return [value, set, clear];
 }
+
+/**
+ * The fields of a form over what they are without a draft, such as what is stored. Only what was changed is kept for this tab, until
+ * it is sent: untouched fields follow what is stored. A secret is no field of a draft.
+ */
+export interface Edits<Values extends object> {
+  readonly values: Values;
+  readonly set: (change: Partial<Values>) => void;
+  readonly discard: () => void;
+  /** Called when it is sent; what it returns, when it is stored: forgets what was not changed again meanwhile. */
+  readonly sent: () => () => void;
+}
+
+export function useEdits<Values extends object>(name: string, initial: Values): Edits<Values> {
+  const [edits, setEdits] = useState<Partial<Values>>(() => readDraft(name) ?? {});
+  const latest = useRef(edits);
+  const keep = (next: Partial<Values>) => {
+    latest.current = next;
+    setEdits(next);
+    writeDraft(name, Object.keys(next).length === 0 ? undefined : next);
+  };
+  const keepOnly = (isKept: (key: keyof Values, value: unknown) => boolean, all: Partial<Values>) =>
+    keep(
+      Object.fromEntries(
+        Object.entries(all).filter(([key, value]) => isKept(key as keyof Values, value)),
+      ) as Partial<Values>,
+    );
+  return {
+    values: { ...initial, ...edits },
+    set: (change) => keepOnly((key, value) => !isSame(value, initial[key]), { ...latest.current, ...change }),
+    discard: () => keep({}),
+    sent() {
+      const before = latest.current;
+      return () => keepOnly((key, value) => !isSame(value, before[key]), latest.current);
+    },
+  };
+}
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 const draftKey = (name: string): string => `quicklink-draft:${name}`;
 

@@ -39,6 +39,7 @@ test("a page runs scripts and styles of our own only, and no other site can show
   const { headers } = await ask("/app");
   const policy = headers.get("content-security-policy") ?? "";
   expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';");
+  expect(policy).toContain("frame-src 'self';");
   expect(policy).toContain("frame-ancestors 'none'");
   expect(policy).toContain("connect-src 'self' https://s3.example.com;");
   expect(policy).not.toContain("unsafe");

@@ -73,11 +73,12 @@ const secured = {
   "cross-origin-opener-policy": "same-origin",
 };
 
-/** Uploads go directly to the bucket, if there is one. Pictures are QR codes, logos, and previews made in the browser. */
+/** Uploads go directly to the bucket, if there is one. Pictures are QR codes, logos, and previews made in the browser.
+ * In frames are previews of emails, which have a policy of their own. */
 function contentPolicy(uploadOrigin: string | undefined): string {
   const upload = uploadOrigin === undefined ? "" : ` ${uploadOrigin}`;
   return (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; " +
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; frame-src 'self'; " +
     `connect-src 'self'${upload}; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`
   );
 }

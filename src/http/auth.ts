@@ -98,7 +98,7 @@ export function createAuthentication(settings: AuthSettings): Authentication {
     const caller =
       token === undefined
         ? await byKey(c, header ?? "")
-        : await inWorkspace(await byCookie(c, token), c.req.header(workspaceHeader));
+        : await inWorkspace(await byCookie(c, token), namedWorkspace(c));
     requireWorking(caller.tenant);
     c.set("caller", caller);
   }
@@ -111,6 +111,10 @@ export function createAuthentication(settings: AuthSettings): Authentication {
     again: identify,
   };
 }
+
+/** A frame cannot send headers, so the routes that are shown in one take the workspace as a parameter too. */
+const namedWorkspace = (c: Context<RouteEnv>): string | undefined =>
+  c.req.header(workspaceHeader) ?? (isReading(c.req.method) ? c.req.query("workspace") : undefined);
 
 /** The workspace that the call names; else the one that the session showed last; else the only one. */
 function choose({ session, memberships }: SignedIn, named: string | undefined): Membership {

@@ -4,7 +4,6 @@ import type { Shares } from "../base/shares.ts";
 import type { Pages } from "../http/pagination.ts";
 import { invalidInput, problemBody } from "../http/problem.ts";
 import { type Api, actorOf, type Caller, json, jsonBody, route, z } from "../http/route.ts";
-import { monthName } from "../limits/window.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { type Link, type LinkState, stateless } from "./link.ts";
 import type { BulkResult, LinkInput, Links } from "./links.ts";
@@ -26,7 +25,7 @@ import {
   showLink,
   toFields,
   toInput,
-  toLinkFilter,
+  toLinkQuery,
 } from "./schemas.ts";
 
 /** All routes of links. */
@@ -229,20 +228,15 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
   });
 
   api.openapi(routes.list, async (c) => {
-    const { cursor, fields, limit, sort, order, state, ...filters } = c.req.valid("query");
+    const { cursor, fields, limit, ...asked } = c.req.valid("query");
     const { id: tenant, limits } = c.get("caller").tenant;
-    const query = {
-      ...{ limit, sort, order },
-      ...toLinkFilter(filters, links.domainOf),
-      month: sort === "hitsUsed" ? monthName(now()) : undefined,
-      state: state && { is: state, now: now(), hitsAllowed: limits.hitsPerLinkPerMonth },
-    };
+    const query = toLinkQuery(asked, limits, now(), links.domainOf);
     let states = new Map<LinkId, LinkState>();
     const { items, nextCursor } = await pages.page(
       { tenant, name: `links by ${query.sort} ${query.order}` },
-      { limit: query.limit, cursor },
-      async (limit, after: Place | undefined) => {
-        const found = await find(tenant, { ...query, limit, after: after && { value: after[0], id: after[1] } });
+      { limit, cursor },
+      async (most, after: Place | undefined) => {
+        const found = await find(tenant, { ...query, limit: most, after: after && { value: after[0], id: after[1] } });
         states = await statesOf(found);
         return found;
       },

@@ -3,6 +3,8 @@ import { parseId } from "../base/ids.ts";
 import { pageParams, pageSchema } from "../http/pagination.ts";
 import { invalidInput } from "../http/problem.ts";
 import { multiLine, problemSchema, singleLine, z } from "../http/route.ts";
+import { monthName } from "../limits/window.ts";
+import type { Limits } from "../tenants/tenants.ts";
 import { destinationMost } from "./destination.ts";
 import { type Link, type LinkFields, type LinkState, shortUrl, shownHost, stateless } from "./link.ts";
 import type { LinkChange, LinkInput } from "./links.ts";
@@ -272,6 +274,24 @@ export const listSchema = z.strictObject({
   ...filterParams,
   fields: fieldsParam,
 });
+
+/** All that match, instead of a page of them. */
+export const exportSchema = listSchema.omit({ limit: true, cursor: true, fields: true });
+
+/** The filters and the order of a request, as a query without its page. */
+export function toLinkQuery(
+  { sort, order, state, ...filters }: z.infer<typeof exportSchema>,
+  { hitsPerLinkPerMonth }: Limits,
+  now: number,
+  domainOf: (text: string) => string,
+) {
+  return {
+    ...{ sort, order },
+    ...toLinkFilter(filters, domainOf),
+    month: sort === "hitsUsed" ? monthName(now) : undefined,
+    state: state && { is: state, now, hitsAllowed: hitsPerLinkPerMonth },
+  };
+}
 
 /** The filters of a request, as a query. */
 export function toLinkFilter(

@@ -21,6 +21,7 @@ import type { LimitWatch } from "../email/notices/limit-watch.ts";
 import { createKeyCheck } from "../email/providers/sendgrid-key.ts";
 import { emailSettingsRoutes } from "../email/settings/api.ts";
 import { shareRoutes } from "../email/share-api.ts";
+import { emailTemplateRoutes } from "../email/templates/api.ts";
 import { fileRoutes } from "../files/api.ts";
 import { StorageUnavailable } from "../files/storage/storage.ts";
 import { historyRoutes } from "../history/api.ts";
@@ -46,6 +47,7 @@ import { checkRoutes } from "../links/check/api.ts";
 import { cacheKey, changeOf, type Link } from "../links/link.ts";
 import { linkPastRoutes } from "../links/past/api.ts";
 import { linkCountRoutes } from "../links/read/counts-api.ts";
+import { linkExportRoutes } from "../links/read/export-api.ts";
 import { isPlain } from "../links/read/find.ts";
 import { statesOf } from "../links/read/states.ts";
 import { showLink } from "../links/schemas.ts";
@@ -139,6 +141,7 @@ export function openApi(wiring: Wiring, parts: ApiParts): HttpApi {
         destinationRoutes(api, checks, createPreviewImages(checks, core.safeFetch, outgoing));
       },
       (api) => linkCountRoutes(api, { links, count: background.countLinks, now: clock.now }),
+      (api) => linkExportRoutes(api, { ...writing, links, baseUrl, clock }),
       (api) => trendRoutes(api, { ...clickReading(core, background), clock }),
       (api) => bulkEditRoutes(api, { links, baseUrl, pages, find, runSteps, now: clock.now }),
       (api) =>
@@ -167,6 +170,7 @@ export function openApi(wiring: Wiring, parts: ApiParts): HttpApi {
       (api) => clickSettingsRoutes(api, createClickSettings(sql, clock), () => parts.jobs.soon("tenant-changes")),
       (api) => fileRoutes(api, files.files, pages),
       (api) => emailRoutes(api, mail.stats, mail.suppressions, pages),
+      (api) => emailTemplateRoutes(api, { ...clickReading(core, background), baseUrl, clock }),
       (api) => emailSettingsRoutes(api, { settings, checkKey, outgoing, canSeal: core.ring !== undefined, baseUrl }),
       (api) => liveRoutes(api, parts.live, (tenant) => tenantNumberOf(sql.db, tenant)),
       ...people.routes,

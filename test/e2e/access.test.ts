@@ -75,6 +75,7 @@ const queries: Record<string, string> = {
   "GET /api/links/check": "?code=winter",
   "GET /api/links/check-destination": "?url=no",
   "GET /api/links/check-destination/image": "?url=no",
+  "GET /api/email/templates/preview": "?name=digest",
 };
 
 /** What answers a caller who may, where not all that it needs is there. */

@@ -50,6 +50,36 @@ test("a viewer sees only what a viewer may do", async () => {
   calm();
 });
 
+test("no page offers a viewer anything that changes something, by button, menu or key", async () => {
+  const { id } = await site.create({ url: "https://example.com/seen", code: "seen", tags: ["seen"] });
+  await site.store("Some bytes");
+  const viewer = await makePerson(site, { roles: { default: "viewer" } });
+  const { page, goto, calm } = await dashboard.open(site, viewer);
+  const writes =
+    /^(?:new|create|add|edit|save|delete|remove|rename|merge|move|invite|upload|import|share|disable|enable|duplicate|verify|check now|empty|restore)\b/i;
+  const offered = async () =>
+    (await page.locator("button:visible, [role=menuitem]:visible").allTextContents()).filter((name) =>
+      writes.test(name),
+    );
+  const places = ["", "/links", `/links/${id}`, "/links/trash", "/tags", "/files", "/domains", "/usage", "/members"];
+  for (const place of [...places, `/links?drawer=${id}`]) {
+    await goto(`/w/default${place}`);
+    await page.getByRole("heading").first().waitFor();
+    await page.locator("[data-skeleton], [aria-busy=true]").first().waitFor({ state: "detached" });
+    expect([place, ...(await offered())]).toEqual([place]);
+  }
+  await goto(`/w/default/links/${id}`);
+  await page.getByRole("button", { name: "More", exact: true }).click();
+  await page.getByRole("menuitem").first().waitFor();
+  expect(await offered()).toEqual([]);
+  await goto("/w/default/links");
+  await page.getByText("/seen").first().waitFor();
+  for (const key of ["j", "x", "Backspace", "n"]) await page.keyboard.press(key);
+  expect(await page.locator("[role=dialog], [data-bulk-bar]").count()).toBe(0);
+  expect((await site.call("GET", `/api/links/${id}`)).status).toBe(200);
+  calm();
+}, 60_000);
+
 test("a page that a role does not open says so, and sends nothing", async () => {
   const viewer = await makePerson(site, { roles: { default: "viewer" } });
   const { page, goto, calm } = await dashboard.open(site, viewer);

@@ -135,3 +135,52 @@ test("Esc closes a menu that the keyboard opened in the drawer, and not the draw
   expect(await page.getByRole("dialog", { name: "New link" }).count()).toBe(1);
   calm();
 });
+
+test("Esc closes the layer on top only, whatever it is and however it was opened", async () => {
+  const { page, goto, calm } = await dashboard.open(site, member);
+  await goto("/w/default/links?drawer=new");
+  const drawer = page.getByRole("dialog", { name: "New link" });
+  const popups = page.locator("[role=menu], [role=listbox]:visible, [role=dialog]:not([data-drawer])");
+  /** Each Esc closes one layer; afterwards the drawer is as it was. */
+  const closes = async (what: string, ...left: readonly number[]) => {
+    for (const count of left) {
+      await page.keyboard.press("Escape");
+      await until(`${what}: ${count} layers`, async () => (await popups.count()) === count);
+      expect([what, count, await page.locator("[data-drawer][data-open]").count()]).toEqual([what, count, 1]);
+    }
+  };
+  const press = async (isKey: boolean, button: ReturnType<typeof page.getByRole>) =>
+    isKey ? await button.press("Enter") : await button.click();
+
+  for (const isKey of [false, true]) {
+    const by = isKey ? "by key" : "by mouse";
+    await press(isKey, drawer.getByRole("button", { name: /Choose a preset$/ }));
+    await page.getByRole("menuitem").first().waitFor();
+    await closes(`menu ${by}`, 0);
+
+    await press(isKey, drawer.getByRole("button", { name: "Add rule" }));
+    await press(isKey, page.getByRole("menuitem", { name: "Country" }));
+    const countries = page.getByPlaceholder("Search countries");
+    await countries.fill("Germ");
+    await page.getByRole("option", { name: /^Germany/ }).waitFor();
+    await closes(`list in a popover ${by}`, 1, 0);
+    await press(isKey, drawer.getByRole("button", { name: /^country is/ }));
+    await countries.waitFor();
+    await closes(`popover ${by}`, 0);
+    await drawer.getByRole("button", { name: "Remove rule 1" }).click();
+
+    await press(isKey, drawer.getByRole("button", { name: "Add rule" }));
+    await press(isKey, page.getByRole("menuitem", { name: "Device" }));
+    await page.getByRole("checkbox", { name: "phone" }).click();
+    await closes(`popover with a checkbox ${by}`, 0);
+    await drawer.getByRole("button", { name: "Remove rule 1" }).click();
+  }
+  await drawer.getByText("Tags, title and notes").click();
+  await drawer.getByLabel("Tags").fill("new");
+  await page.getByRole("option").first().waitFor();
+  await closes("suggestions", 0);
+  await drawer.getByLabel("Title").focus();
+  await page.keyboard.press("Escape");
+  await drawer.waitFor({ state: "detached" });
+  calm();
+}, 90_000);

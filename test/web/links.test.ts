@@ -36,6 +36,31 @@ describe.each(databases)("on %s", (database) => {
   const destination = async (code: string) => (await site.visit(`/${code}`)).headers.get("location");
 
   test(
+    "all links that match are exported, not only those of the page",
+    async () => {
+      const links = Array.from({ length: 120 }, (_, place) => ({
+        url: `https://example.com/e${place}`,
+        tags: ["all"],
+      }));
+      expect((await site.call("POST", "/api/links/bulk", { body: { links, atomic: true } })).status).toBe(200);
+      const { page, goto, calm } = await dashboard.open(site, owner);
+      await goto("/w/default/links?tag=all");
+      await page.getByRole("button", { name: "More actions" }).first().click();
+      const [saved] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("menuitem", { name: "Export these links" }).click(),
+      ]);
+      expect(saved.suggestedFilename()).toBe("links.csv");
+      const text = await Bun.file(await saved.path()).text();
+      expect(text).toStartWith("shortUrl,url,");
+      expect(text.split("\r\n").length).toBe(1 + links.length + 1);
+      await page.getByText("Exported all links that match.").waitFor();
+      calm();
+    },
+    journeyMs,
+  );
+
+  test(
     "an edited link leads to its new address, and to the old one after going back in its history",
     async () => {
       const link = await site.create({ url: "https://example.com/old", code: "edited" });

@@ -23,20 +23,22 @@ export type CallOptions<Name extends RouteName> = Given<"path", Routes[Name]["pa
     readonly idempotencyKey?: string;
   };
 
-/** What went wrong, in the API's words. `offline`: no answer arrived; `no_workspace`: the address names none of yours. */
+/**
+ * What went wrong without words of the API. `offline`: no answer arrived. `disconnected`: a change was not sent, because the
+ * browser has no connection. `no_workspace`: the address names none of yours.
+ */
+type OwnCode = "offline" | "disconnected" | "no_workspace";
+
+/** What went wrong, in the API's words. */
 export class ApiError extends Error {
-  readonly code: Problem["code"] | "offline" | "no_workspace";
+  readonly code: Problem["code"] | OwnCode;
   readonly status: number;
   /** For people, next to the fields that they are about. */
   readonly errors: NonNullable<Problem["errors"]>;
   readonly problem: Problem | undefined;
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(
-    problem: Problem | undefined,
-    retryAfterSeconds?: number,
-    without: "offline" | "no_workspace" = "offline",
-  ) {
+  constructor(problem: Problem | undefined, retryAfterSeconds?: number, without: OwnCode = "offline") {
     super(problem?.detail ?? "");
     this.name = "ApiError";
     this.code = problem?.code ?? without;
@@ -77,6 +79,8 @@ export async function send<Name extends RouteName>(name: Name, ...rest: Rest<Nam
   const [method = "GET"] = name.split(" ", 1);
   const options: CallOptions<RouteName> = rest[0] ?? {};
   const { body, signal } = options;
+  // Refused here and not left to the browser, so that all changes are refused at once and in the same words.
+  if (method !== "GET" && !navigator.onLine) throw new ApiError(undefined, undefined, "disconnected");
   const isRaw = typeof body === "string" || body instanceof Blob;
   const headers: Record<string, string> = {
     ...(workspace !== undefined && { "ql-workspace": workspace }),

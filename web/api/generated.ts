@@ -548,6 +548,45 @@ export interface EmailProviderStats {
   readonly unsure: number;
 }
 
+export interface EmailSample {
+  readonly name:
+    | "digest"
+    | "firstClick"
+    | "spike"
+    | "drop"
+    | "deadTarget"
+    | "quotaHits80"
+    | "quotaHits100"
+    | "quotaLinks80"
+    | "quotaLinks100"
+    | "quotaStorage80"
+    | "quotaStorage100"
+    | "share"
+    | "invitation"
+    | "roleChanged"
+    | "roleRemoved"
+    | "verifyAccount"
+    | "verifyChange"
+    | "verifySignUp"
+    | "verifyExisting"
+    | "reset"
+    | "signIn"
+    | "accountPassword"
+    | "accountEmail"
+    | "accountSecondFactorRemoved"
+    | "accountSecondFactorReset"
+    | "accountPasskeyAdded"
+    | "accountPasskeyRemoved";
+  /** Who gets it. `contact`: the contact address of the workspace. `recipient`: somebody a link is shared with. `person`: the owner of an account. */
+  readonly to: "contact" | "recipient" | "person";
+  readonly subject: string;
+  readonly text: string;
+}
+
+export interface EmailSampleList {
+  readonly items: readonly EmailSample[];
+}
+
 export interface EmailSettings {
   /** Address for notices about limits and clicks. Null: none are sent. */
   readonly contact: string | null;
@@ -1882,6 +1921,44 @@ export interface Routes {
     readonly body: undefined;
     readonly result: LinkCounts;
   };
+  /** Export all links that match as CSV. */
+  "GET /api/links/export": {
+    readonly path: undefined;
+    readonly query: {
+      readonly sort?:
+        | "createdAt"
+        | "updatedAt"
+        | "code"
+        | "expiresAt"
+        | "clicks"
+        | "lastClickAt"
+        | "hitsUsed"
+        | undefined;
+      readonly order?: "asc" | "desc" | undefined;
+      /** `active`: neither expired nor disabled. `attention`: active, and suspended, or with a dead destination, or with at least 80% of the monthly hits used. */
+      readonly state?: "active" | "expired" | "disabled" | "suspended" | "attention" | undefined;
+      /** Only links with this tag; repeat the parameter for several tags, at most 10. */
+      readonly tag?: readonly string[] | undefined;
+      /** Whether a link must have all of the tags, or any of them. */
+      readonly match?: "all" | "any" | undefined;
+      readonly status?: "active" | "disabled" | undefined;
+      /** One of your domains, or the server's domain; repeat the parameter for several, at most 20. */
+      readonly domain?: readonly string[] | undefined;
+      /** Only links to this file. */
+      readonly file?: string | undefined;
+      readonly createdAfter?: string | undefined;
+      readonly createdBefore?: string | undefined;
+      readonly expiresBefore?: string | undefined;
+      /** Whether visitors need a password. */
+      readonly password?: boolean | undefined;
+      /** Whether the link has routing rules or an A/B split. */
+      readonly hasRules?: boolean | undefined;
+      /** Substring of the code, URL, title, notes or tags. Case-insensitive for A to Z. */
+      readonly search?: string | undefined;
+    };
+    readonly body: undefined;
+    readonly result: Response;
+  };
   /** Get the clicks by day of up to 100 links. */
   "GET /api/links/trends": {
     readonly path: undefined;
@@ -2587,6 +2664,53 @@ export interface Routes {
     readonly query: undefined;
     readonly body: undefined;
     readonly result: undefined;
+  };
+  /** List all emails with sample values. */
+  "GET /api/email/templates": {
+    readonly path: undefined;
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly result: EmailSampleList;
+  };
+  /** Show an email with sample values. */
+  "GET /api/email/templates/preview": {
+    readonly path: undefined;
+    readonly query: {
+      readonly name:
+        | "digest"
+        | "firstClick"
+        | "spike"
+        | "drop"
+        | "deadTarget"
+        | "quotaHits80"
+        | "quotaHits100"
+        | "quotaLinks80"
+        | "quotaLinks100"
+        | "quotaStorage80"
+        | "quotaStorage100"
+        | "share"
+        | "invitation"
+        | "roleChanged"
+        | "roleRemoved"
+        | "verifyAccount"
+        | "verifyChange"
+        | "verifySignUp"
+        | "verifyExisting"
+        | "reset"
+        | "signIn"
+        | "accountPassword"
+        | "accountEmail"
+        | "accountSecondFactorRemoved"
+        | "accountSecondFactorReset"
+        | "accountPasskeyAdded"
+        | "accountPasskeyRemoved";
+      /** Omitted: as the reader's system says, as in a mail program. */
+      readonly theme?: "light" | "dark" | undefined;
+      /** For people: the workspace, by slug or ID, because a frame sends no headers. */
+      readonly workspace?: string | undefined;
+    };
+    readonly body: undefined;
+    readonly result: Response;
   };
   /** Get email settings. */
   "GET /api/email/settings": {

@@ -12,6 +12,7 @@ import { shellTexts as t } from "../texts/shell.ts";
 import { Button, buttonClass, IconButton } from "../ui/button.tsx";
 import { Kbd } from "../ui/chip.tsx";
 import { Logo } from "../ui/logo.tsx";
+import { OfflineReason } from "../ui/offline.ts";
 import { Empty, OfflineBar } from "../ui/states.tsx";
 import { ToastProvider } from "../ui/toast.tsx";
 import { TooltipProvider } from "../ui/tooltip.tsx";
@@ -150,7 +151,9 @@ function Frame({ children }: { readonly children: React.ReactNode }) {
           {t.skip}
         </a>
         {isOffline && <OfflineBar>{t.offline}</OfflineBar>}
-        <ProofProvider>{children}</ProofProvider>
+        <OfflineReason value={isOffline ? t.offlineButton : undefined}>
+          <ProofProvider>{children}</ProofProvider>
+        </OfflineReason>
       </ToastProvider>
     </TooltipProvider>
   );

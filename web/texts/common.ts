@@ -4,6 +4,7 @@ import { texts } from "./texts.ts";
 export const commonTexts = texts({
   save: "Save",
   saved: "Saved",
+  discard: "Discard changes",
   cancel: "Cancel",
   close: "Close",
   add: "Add",
@@ -24,7 +25,6 @@ export const commonTexts = texts({
   yes: "Yes",
   no: "No",
   unknown: "Unknown",
-  needsRole: "Your role does not allow this. Ask an admin of the workspace.",
   actionsFor: (name: string) => `Actions for ${name}`,
   ofLimit: (used: string, limit: string) => `${used} of ${limit}`,
 });

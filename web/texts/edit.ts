@@ -214,6 +214,7 @@ export const protectTexts = texts({
   title: "Password and fallback",
   password: "Password",
   passwordHint: "At least 8 characters, or at least 6 digits.",
+  passwordAgain: "Enter the password again: drafts do not keep it.",
   isSet: "Visitors need a password.",
   willBeRemoved: "The password is removed when you save.",
   change: "Change",

@@ -190,9 +190,8 @@ export const linksTexts = texts({
   partly: (done: string, failed: string) => `${done} ${failed}`,
   undo: "Undo",
   working: (done: string, total: string) => `${done} of ${total}`,
-  exporting: (count: string) => `Exporting. ${count} so far`,
-  exported: (count: number) => `Exported ${links(count)}.`,
-  exportPartly: (count: number) => `Exported the first ${links(count)}. Narrow the list down for the others.`,
+  exporting: "Exporting all links that match.",
+  exported: "Exported all links that match.",
 
   emptyTitle: "No links yet. Paste an address, and its short link is there.",
   emptyAction: "Create the first link",

@@ -142,7 +142,8 @@ export const reportTexts = texts({
     reasonsTitle: "What is not counted, and why",
     noBots: "Every click of this period was counted.",
     yours: "Your own visits",
-    yoursText: "They are not recorded in any report once you exclude this browser.",
+    yoursText:
+      "Visits of a browser that you exclude are in no report, so there is no number for them. They still use up hits. Exclude it once for each domain of your links.",
     exclude: "Exclude my visits",
     showOnlyBots: "Show them in the report",
   },

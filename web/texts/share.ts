@@ -14,6 +14,7 @@ export const shareTexts = texts({
     "365": "Last 365 days",
   },
   password: "Password",
+  passwordAgain: "Enter the password again: drafts do not keep it.",
   passwordHint: "At least 8 characters. Pass it on separately.",
   optional: "optional",
   showPassword: "Show the password",

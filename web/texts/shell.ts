@@ -39,6 +39,7 @@ export const shellTexts = texts({
   close: "Close",
   notifications: "Notifications",
   offline: "You are offline. Changes are disabled until you reconnect.",
+  offlineButton: "You are offline. This works again when you reconnect.",
   live: "Live",
   livePaused: "Paused. Reconnecting",
   liveConnecting: "Connecting",

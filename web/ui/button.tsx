@@ -1,5 +1,5 @@
 import LoaderCircle from "lucide-react/icons/loader-circle";
-import type { ComponentProps, MouseEvent } from "react";
+import { type ComponentProps, type MouseEvent, useContext } from "react";
 import {
   type ButtonLook,
   type ButtonSize,
@@ -11,6 +11,7 @@ import {
 import { Kbd } from "./chip.tsx";
 import { cx } from "./class-names.ts";
 import type { Icon } from "./icon.ts";
+import { OfflineReason } from "./offline.ts";
 import { Tooltip } from "./tooltip.tsx";
 
 export { type ButtonSize, type ButtonVariant, buttonClass } from "./button-class.ts";
@@ -20,7 +21,10 @@ interface ButtonProps extends Omit<ComponentProps<"button">, "className">, Butto
   readonly iconEnd?: Icon | undefined;
   /** The key that does the same. Shown, not bound. */
   readonly kbd?: string | undefined;
-  /** Keeps its width and takes no click. */
+  /**
+   * Keeps its width and takes no click. A button that may load asks the server for something, and so does one that submits a form:
+   * without a connection they are disabled and say why.
+   */
   readonly loading?: boolean | undefined;
   /** Disabled for a reason, which the tooltip says. The button keeps its focus. */
   readonly disabledReason?: string | undefined;
@@ -29,7 +33,10 @@ interface ButtonProps extends Omit<ComponentProps<"button">, "className">, Butto
 export function Button(props: ButtonProps) {
   const { variant = "secondary", size, block, className, icon: IconStart, iconEnd: IconEnd, kbd, loading } = props;
   const { disabledReason, children, onClick, ...rest } = omitLook(props);
-  const isBlocked = loading || disabledReason !== undefined;
+  const asksServer = loading !== undefined || rest.type === "submit";
+  const offline = useContext(OfflineReason);
+  const reason = disabledReason ?? (asksServer ? offline : undefined);
+  const isBlocked = loading || reason !== undefined;
   // Invisible, but still the name of the button.
   const hidden = loading ? "opacity-0" : undefined;
   const button = (
@@ -56,7 +63,13 @@ export function Button(props: ButtonProps) {
       )}
     </button>
   );
-  return disabledReason === undefined ? button : <Tooltip text={disabledReason}>{button}</Tooltip>;
+  if (!asksServer && disabledReason === undefined) return button;
+  // Around it before there is a reason, so that the button keeps its focus when the connection is lost.
+  return (
+    <Tooltip text={reason} onPress>
+      {button}
+    </Tooltip>
+  );
 }
 
 function prevent(event: MouseEvent): void {

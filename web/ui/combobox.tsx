@@ -7,7 +7,7 @@ import { type KeyboardEvent, type ReactNode, type RefObject, useRef, useState } 
 import { cx } from "./class-names.ts";
 import { useFieldControl, useFieldLabel } from "./field.tsx";
 import { bareClass, boxClass } from "./input.tsx";
-import { popupClass, popupEdgePx, popupGapPx, popupItemClass } from "./popup.ts";
+import { popupClass, popupEdgePx, popupGapPx, popupItemClass, popupMark } from "./popup.ts";
 
 export interface ComboboxOption {
   readonly value: string;
@@ -178,6 +178,7 @@ function List({ anchor, emptyText, loadingText }: ListProps): ReactNode {
         className="z-50 outline-hidden"
       >
         <Base.Popup
+          {...popupMark}
           className={cx(
             popupClass,
             "max-h-[min(var(--available-height),320px)] w-(--anchor-width) min-w-40 overflow-y-auto overscroll-contain",

@@ -6,6 +6,7 @@ import { cx } from "./class-names.ts";
 import { Field } from "./field.tsx";
 import { firstControl } from "./first-control.ts";
 import { Input } from "./input.tsx";
+import { leavesEscToPopup } from "./popup.ts";
 
 export const scrimClass =
   "fixed inset-0 z-40 bg-scrim transition-opacity duration-(--normal) data-starting-style:opacity-0 data-ending-style:opacity-0";
@@ -27,7 +28,7 @@ export function Dialog(props: DialogProps) {
   const body = useRef<HTMLDivElement>(null);
   const width = { sm: "sm:w-[420px]", md: "sm:w-[560px]", lg: "sm:w-[820px]" }[size];
   return (
-    <Base.Root open={open} onOpenChange={(isOpen) => !isOpen && onClose()}>
+    <Base.Root open={open} onOpenChange={(isOpen, details) => !isOpen && !leavesEscToPopup(details) && onClose()}>
       <Base.Portal>
         <Base.Backdrop className={scrimClass} />
         <Base.Viewport className="fixed inset-0 z-40 grid place-items-center overflow-y-auto p-4">

@@ -5,6 +5,7 @@ import { IconButton } from "./button.tsx";
 import { cx } from "./class-names.ts";
 import { scrimClass } from "./dialog.tsx";
 import { firstControl } from "./first-control.ts";
+import { leavesEscToPopup } from "./popup.ts";
 
 interface DrawerProps {
   readonly open: boolean;
@@ -59,7 +60,7 @@ export function Drawer(props: DrawerProps) {
     <Base.Root
       open={open}
       onOpenChange={(isOpen, details) => {
-        if (isOpen) return;
+        if (isOpen || leavesEscToPopup(details)) return;
         if (mayClose?.() === false) details.cancel();
         else onClose();
       }}

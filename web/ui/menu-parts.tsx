@@ -5,7 +5,7 @@ import { Kbd } from "./chip.tsx";
 import { cx } from "./class-names.ts";
 import type { Icon } from "./icon.ts";
 import { usePressOnce } from "./late.tsx";
-import { popupClass, popupDangerClass, popupEdgePx, popupGapPx, popupItemClass } from "./popup.ts";
+import { popupClass, popupDangerClass, popupEdgePx, popupGapPx, popupItemClass, popupMark } from "./popup.ts";
 
 export interface MenuProps {
   /** A `Button` or `IconButton`. */
@@ -35,7 +35,10 @@ export function Menu(props: MenuProps) {
           collisionPadding={popupEdgePx}
           className="z-50 outline-hidden"
         >
-          <Base.Popup className={cx(popupClass, "max-h-(--available-height) min-w-44 overflow-y-auto p-1")}>
+          <Base.Popup
+            {...popupMark}
+            className={cx(popupClass, "max-h-(--available-height) min-w-44 overflow-y-auto p-1")}
+          >
             {children}
           </Base.Popup>
         </Base.Positioner>

@@ -2,7 +2,7 @@ import { Popover as Base } from "@base-ui/react/popover";
 import type { ReactElement, ReactNode } from "react";
 import { cx } from "./class-names.ts";
 import { usePressOnce } from "./late.tsx";
-import { popupClass, popupEdgePx, popupGapPx } from "./popup.ts";
+import { popupClass, popupEdgePx, popupGapPx, popupMark } from "./popup.ts";
 
 export interface PopoverProps {
   readonly trigger: ReactElement;
@@ -46,6 +46,7 @@ export function Popover(props: PopoverProps) {
           className="z-50 outline-hidden"
         >
           <Base.Popup
+            {...popupMark}
             aria-label={label}
             className={cx(popupClass, "max-h-(--available-height) min-w-48 overflow-y-auto p-3", className)}
           >

@@ -12,3 +12,23 @@ export const popupDangerClass = `${popupLineClass} text-bad data-highlighted:bg-
 /** Gaps between a trigger and its popup, and between the popup and the edge of the window. */
 export const popupGapPx = 4;
 export const popupEdgePx = 8;
+
+/** Marks everything that floats above a dialog: menus, popovers, suggestion lists. */
+export const popupMark = { "data-popup": "" } as const;
+
+interface Closing {
+  readonly reason: string;
+  cancel(): void;
+  allowPropagation(): void;
+}
+
+/**
+ * Whether Esc belongs to a popup above this dialog. Base UI closes both when the popup does not have the focus, or when a control
+ * inside of it keeps the key to itself: the dialog then leaves the key to the popup.
+ */
+export function leavesEscToPopup(closing: Closing): boolean {
+  if (closing.reason !== "escape-key" || document.querySelector("[data-popup][data-open]") === null) return false;
+  closing.cancel();
+  closing.allowPropagation();
+  return true;
+}

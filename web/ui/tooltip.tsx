@@ -20,12 +20,15 @@ import { popupEdgePx } from "./popup.ts";
 type Side = "top" | "bottom" | "left" | "right";
 
 interface TooltipProps {
-  readonly text: string;
+  /** Undefined: no tooltip now. */
+  readonly text: string | undefined;
   /** The key that does the same. */
   readonly shortcut?: string | undefined;
   readonly side?: Side | undefined;
   /** The text repeats the accessible name, so it is not announced a second time. */
   readonly isLabel?: boolean | undefined;
+  /** Shown when pressed too, also by touch: for a button that does nothing now, and says why. */
+  readonly onPress?: boolean | undefined;
   /** One element that passes `aria-description` on. Give it `tabIndex={0}` if it is no control. */
   readonly children: ReactElement<{ "aria-description"?: string | undefined }>;
 }
@@ -33,6 +36,8 @@ interface TooltipProps {
 const showMs = 400;
 /** Long enough to move the pointer onto the tooltip. */
 const hideMs = 120;
+/** Long enough to read why a button does nothing. */
+const pressMs = 4_000;
 /** Beside a tooltip that was just open the next one opens at once. */
 const nextMs = 300;
 const gapPx = 6;
@@ -47,7 +52,7 @@ export function TooltipProvider({ children }: { readonly children: ReactNode }) 
 }
 
 /** Shown on hover and keyboard focus; Esc hides it. Screen readers hear the text as the description of the element. */
-export function Tooltip({ text, shortcut, side = "top", isLabel, children }: TooltipProps) {
+export function Tooltip({ text, shortcut, side = "top", isLabel, onPress, children }: TooltipProps) {
   const [anchor, setAnchor] = useState<Element | null>(null);
   const last = useContext(LastLeft);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -64,6 +69,7 @@ export function Tooltip({ text, shortcut, side = "top", isLabel, children }: Too
   return (
     <>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: it has no box and only listens to what happens inside */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: a key presses the button inside, which is a click too */}
       <span
         className="contents"
         onPointerEnter={(event) => {
@@ -72,6 +78,12 @@ export function Tooltip({ text, shortcut, side = "top", isLabel, children }: Too
         }}
         onPointerLeave={() => (anchor ? change(null, hideMs) : hide())}
         onPointerDown={hide}
+        onClick={(event) => {
+          if (!onPress) return;
+          clearTimeout(timer.current);
+          setAnchor(event.currentTarget.firstElementChild);
+          timer.current = setTimeout(() => setAnchor(null), pressMs);
+        }}
         onFocus={(event) => {
           if (event.target.matches(":focus-visible")) change(event.currentTarget.firstElementChild, 0);
         }}
@@ -79,7 +91,7 @@ export function Tooltip({ text, shortcut, side = "top", isLabel, children }: Too
       >
         {isLabel ? children : cloneElement(children, { "aria-description": text })}
       </span>
-      {anchor && (
+      {anchor && text !== undefined && (
         <Bubble
           anchor={anchor}
           side={side}

@@ -550,6 +550,45 @@ export interface EmailProviderStats {
   readonly unsure: number;
 }
 
+export interface EmailSample {
+  readonly name:
+    | "digest"
+    | "firstClick"
+    | "spike"
+    | "drop"
+    | "deadTarget"
+    | "quotaHits80"
+    | "quotaHits100"
+    | "quotaLinks80"
+    | "quotaLinks100"
+    | "quotaStorage80"
+    | "quotaStorage100"
+    | "share"
+    | "invitation"
+    | "roleChanged"
+    | "roleRemoved"
+    | "verifyAccount"
+    | "verifyChange"
+    | "verifySignUp"
+    | "verifyExisting"
+    | "reset"
+    | "signIn"
+    | "accountPassword"
+    | "accountEmail"
+    | "accountSecondFactorRemoved"
+    | "accountSecondFactorReset"
+    | "accountPasskeyAdded"
+    | "accountPasskeyRemoved";
+  /** Who gets it. `contact`: the contact address of the workspace. `recipient`: somebody a link is shared with. `person`: the owner of an account. */
+  readonly to: "contact" | "recipient" | "person";
+  readonly subject: string;
+  readonly text: string;
+}
+
+export interface EmailSampleList {
+  readonly items: readonly EmailSample[];
+}
+
 export interface EmailSettings {
   /** Address for notices about limits and clicks. Null: none are sent. */
   readonly contact: string | null;
@@ -1862,6 +1901,31 @@ export interface CountLinksQuery {
   readonly search?: string | undefined;
 }
 
+export interface ExportLinksQuery {
+  readonly sort?: "createdAt" | "updatedAt" | "code" | "expiresAt" | "clicks" | "lastClickAt" | "hitsUsed" | undefined;
+  readonly order?: "asc" | "desc" | undefined;
+  /** `active`: neither expired nor disabled. `attention`: active, and suspended, or with a dead destination, or with at least 80% of the monthly hits used. */
+  readonly state?: "active" | "expired" | "disabled" | "suspended" | "attention" | undefined;
+  /** Only links with this tag; repeat the parameter for several tags, at most 10. */
+  readonly tag?: readonly string[] | undefined;
+  /** Whether a link must have all of the tags, or any of them. */
+  readonly match?: "all" | "any" | undefined;
+  readonly status?: "active" | "disabled" | undefined;
+  /** One of your domains, or the server's domain; repeat the parameter for several, at most 20. */
+  readonly domain?: readonly string[] | undefined;
+  /** Only links to this file. */
+  readonly file?: string | undefined;
+  readonly createdAfter?: string | undefined;
+  readonly createdBefore?: string | undefined;
+  readonly expiresBefore?: string | undefined;
+  /** Whether visitors need a password. */
+  readonly password?: boolean | undefined;
+  /** Whether the link has routing rules or an A/B split. */
+  readonly hasRules?: boolean | undefined;
+  /** Substring of the code, URL, title, notes or tags. Case-insensitive for A to Z. */
+  readonly search?: string | undefined;
+}
+
 export interface GetLinkTrendsQuery {
   /** Ids of links, comma separated; at most 100. */
   readonly ids: string;
@@ -2113,6 +2177,41 @@ export interface ListSuppressionsQuery {
   readonly cursor?: string | undefined;
 }
 
+export interface PreviewEmailTemplateQuery {
+  readonly name:
+    | "digest"
+    | "firstClick"
+    | "spike"
+    | "drop"
+    | "deadTarget"
+    | "quotaHits80"
+    | "quotaHits100"
+    | "quotaLinks80"
+    | "quotaLinks100"
+    | "quotaStorage80"
+    | "quotaStorage100"
+    | "share"
+    | "invitation"
+    | "roleChanged"
+    | "roleRemoved"
+    | "verifyAccount"
+    | "verifyChange"
+    | "verifySignUp"
+    | "verifyExisting"
+    | "reset"
+    | "signIn"
+    | "accountPassword"
+    | "accountEmail"
+    | "accountSecondFactorRemoved"
+    | "accountSecondFactorReset"
+    | "accountPasskeyAdded"
+    | "accountPasskeyRemoved";
+  /** Omitted: as the reader's system says, as in a mail program. */
+  readonly theme?: "light" | "dark" | undefined;
+  /** For people: the workspace, by slug or ID, because a frame sends no headers. */
+  readonly workspace?: string | undefined;
+}
+
 export interface WatchClicksQuery {
   /** When the stream ends. */
   readonly seconds?: number | undefined;
@@ -2175,6 +2274,11 @@ export class QuickLink {
   /** Count links by state. With the filters of `GET /api/links`. Each link is active, expired or disabled; links that need attention are also active. Requires the scope `links:read`. */
   countLinks(query: CountLinksQuery = {}, options: CallOptions = {}): Promise<LinkCounts> {
     return this.#caller.json<LinkCounts>({ method: "GET", path: "/api/links/counts", query, signal: options.signal });
+  }
+
+  /** Export all links that match as CSV. The filters and orders of `GET /api/links`. For people and spreadsheets: it has their main fields. `GET /api/workspace/export` has all of them. Requires the scope `links:read`. */
+  exportLinks(query: ExportLinksQuery = {}, options: CallOptions = {}): Promise<Response> {
+    return this.#caller.response({ method: "GET", path: "/api/links/export", query, signal: options.signal });
   }
 
   /** Get the clicks by day of up to 100 links. The default is the last 30 days. Links that do not exist are left out. Requires the scope `stats:read`. */
@@ -2825,6 +2929,21 @@ export class QuickLink {
     return this.#caller.nothing({
       method: "DELETE",
       path: `/api/email/suppressions/${encodeURIComponent(address)}`,
+      signal: options.signal,
+    });
+  }
+
+  /** List all emails with sample values. The workspace, its time zone and the server are real. Links, people and numbers are samples. Requires the scope `email:read`. */
+  listEmailTemplates(options: CallOptions = {}): Promise<EmailSampleList> {
+    return this.#caller.json<EmailSampleList>({ method: "GET", path: "/api/email/templates", signal: options.signal });
+  }
+
+  /** Show an email with sample values. The HTML of the email, for a frame of a page of this server. Its links do nothing. Requires the scope `email:read`. */
+  previewEmailTemplate(query: PreviewEmailTemplateQuery, options: CallOptions = {}): Promise<Response> {
+    return this.#caller.response({
+      method: "GET",
+      path: "/api/email/templates/preview",
+      query,
       signal: options.signal,
     });
   }

@@ -70,6 +70,7 @@ function partText(part: LetterPart): string {
 }
 
 const font = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
+const whenDark = "@media (prefers-color-scheme: dark)";
 const dark = `
   .back { background: #10151c !important }
   .card { background: #171e27 !important; border-color: #2b3441 !important }
@@ -90,7 +91,7 @@ function toHtml({ title, parts, why, stop: label = unsubscribe }: Letter, stopUr
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">
 <title>${escapeHtml(title)}</title><style>:root { color-scheme: light dark }
-@media (prefers-color-scheme: dark) {${dark}}</style></head>
+${whenDark} {${dark}}</style></head>
 <body class="back" style="margin:0;padding:24px 12px;background:#f6f7f9;${font}">
 <div class="card" role="article" style="max-width:520px;margin:0 auto;padding:28px;background:#ffffff;border:1px solid #dfe4ea;border-radius:14px">
 <h1 class="ink" style="margin:0 0 12px;font-size:21px;line-height:1.3;color:#1c2430">${escapeHtml(title)}</h1>
@@ -99,6 +100,12 @@ ${parts.map(partHtml).join("\n")}
 </div></body></html>
 `;
 }
+
+/** As a reader with this theme sees it, whatever the system says. */
+export const inTheme = (html: string, theme: "light" | "dark"): string =>
+  html
+    .replace(":root { color-scheme: light dark }", `:root { color-scheme: ${theme} }`)
+    .replace(whenDark, theme === "dark" ? "@media all" : "@media not all");
 
 const paragraph = "margin:12px 0;font-size:16px;line-height:1.6;overflow-wrap:anywhere";
 

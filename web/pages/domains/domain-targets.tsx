@@ -1,9 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { useRef } from "react";
 import { call } from "../../api/call.ts";
 import type { Domain } from "../../api/generated.ts";
 import { refresh } from "../../api/queries.ts";
-import { fieldErrorsOf, focusFirstError, messageOf } from "../../forms.ts";
+import { fieldErrorsOf, focusFirstError, messageOf, useEdits } from "../../forms.ts";
 import { commonTexts } from "../../texts/common.ts";
 import { domainTexts as t } from "../../texts/domains.ts";
 import { Button } from "../../ui/button.tsx";
@@ -15,13 +15,15 @@ import { useWorkspace } from "../../workspace.ts";
 
 /** Where the bare domain and unknown codes lead. */
 export function DomainTargets({ domain }: { readonly domain: Domain }) {
-  const { can } = useWorkspace();
+  const { can, slug } = useWorkspace();
   const queries = useQueryClient();
   const toast = useToast();
   const form = useRef<HTMLFormElement>(null);
-  const [rootUrl, setRootUrl] = useState(domain.rootUrl ?? "");
-  const [missingUrl, setMissingUrl] = useState(domain.missingUrl ?? "");
   const { host } = domain;
+  const edits = useEdits(`domain:${slug}:${host}`, {
+    ...{ rootUrl: domain.rootUrl ?? "", missingUrl: domain.missingUrl ?? "" },
+  });
+  const { rootUrl, missingUrl } = edits.values;
   const orNull = (text: string) => (text.trim() === "" ? null : text.trim());
   const save = useMutation({
     mutationFn: () =>
@@ -29,9 +31,11 @@ export function DomainTargets({ domain }: { readonly domain: Domain }) {
         path: { host },
         body: { rootUrl: orNull(rootUrl), missingUrl: orNull(missingUrl) },
       }),
-    async onSuccess() {
+    onMutate: () => edits.sent(),
+    async onSuccess(_, __, settle) {
       toast({ message: commonTexts.saved });
       await refresh(queries, "/api/domains");
+      settle();
     },
     onError(error) {
       if (Object.keys(fieldErrorsOf(error)).length === 0) toast({ message: messageOf(error), tone: "bad" });
@@ -59,7 +63,7 @@ export function DomainTargets({ domain }: { readonly domain: Domain }) {
               value={rootUrl}
               disabled={!can("admin")}
               placeholder="https://example.com/"
-              onChange={(event) => setRootUrl(event.target.value)}
+              onChange={(event) => edits.set({ rootUrl: event.target.value })}
             />
           </Field>
           <Field
@@ -72,13 +76,16 @@ export function DomainTargets({ domain }: { readonly domain: Domain }) {
               value={missingUrl}
               disabled={!can("admin")}
               placeholder="https://example.com/not-found"
-              onChange={(event) => setMissingUrl(event.target.value)}
+              onChange={(event) => edits.set({ missingUrl: event.target.value })}
             />
           </Field>
           {can("admin") && isChanged && (
-            <p>
+            <p className="flex flex-wrap gap-2">
               <Button type="submit" variant="primary" loading={save.isPending}>
                 {commonTexts.save}
+              </Button>
+              <Button variant="quiet" onClick={edits.discard}>
+                {commonTexts.discard}
               </Button>
             </p>
           )}

@@ -7,7 +7,7 @@ import { call } from "../../api/call.ts";
 import type { Domain } from "../../api/generated.ts";
 import { listQuery, refresh } from "../../api/queries.ts";
 import { formatDate } from "../../format.ts";
-import { fieldErrorsOf, focusFirstError, messageOf, useIntentKey } from "../../forms.ts";
+import { fieldErrorsOf, focusFirstError, messageOf, useEdits, useIntentKey } from "../../forms.ts";
 import { commonTexts } from "../../texts/common.ts";
 import { domainTexts as t } from "../../texts/domains.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
@@ -136,12 +136,15 @@ function AddDomain({ onClose }: { readonly onClose: () => void }) {
   const queries = useQueryClient();
   const toast = useToast();
   const form = useRef<HTMLFormElement>(null);
-  const [host, setHost] = useState("");
+  const { slug } = useWorkspace();
+  const edits = useEdits(`domain:${slug}`, { host: "" });
+  const { host } = edits.values;
   const intent = useIntentKey(host);
   const add = useMutation({
     mutationFn: () => call("POST /api/domains", { body: { host: host.trim() }, idempotencyKey: intent.key() }),
     async onSuccess(added) {
       intent.done();
+      edits.discard();
       toast({ message: t.added(added.host) });
       onClose();
       await refresh(queries, "/api/domains");
@@ -157,7 +160,14 @@ function AddDomain({ onClose }: { readonly onClose: () => void }) {
       closeLabel={commonTexts.close}
       footer={
         <>
-          <Button onClick={onClose}>{commonTexts.cancel}</Button>
+          <Button
+            onClick={() => {
+              edits.discard();
+              onClose();
+            }}
+          >
+            {commonTexts.cancel}
+          </Button>
           <Button variant="primary" loading={add.isPending} onClick={() => form.current?.requestSubmit()}>
             {t.add}
           </Button>
@@ -176,7 +186,7 @@ function AddDomain({ onClose }: { readonly onClose: () => void }) {
           <Input
             value={host}
             onChange={(event) => {
-              setHost(event.target.value);
+              edits.set({ host: event.target.value });
               add.reset();
             }}
             autoComplete="off"

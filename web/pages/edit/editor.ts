@@ -37,8 +37,9 @@ interface Draft {
 type Errors = Readonly<Record<string, string>>;
 
 /**
- * The draft is stored with each change, in this tab only, and forgotten when it is sent or equals what is stored already. It
- * has the password too: a link that comes back without its password would be open to everybody.
+ * The draft is stored with each change, in this tab only, and forgotten when it is sent or equals what is stored already. A
+ * password is not stored, but that there is one is: the link comes back with an empty password, which is refused, and never open to
+ * everybody.
  */
 export function useEditor(draftName: string, initial: LinkForm, link: Link | undefined): EditorState {
   const [start] = useState(() => readDraft<Draft>(draftName));
@@ -52,7 +53,7 @@ export function useEditor(draftName: string, initial: LinkForm, link: Link | und
     (change: Partial<LinkForm>) => {
       setDraft((before) => {
         const next = { ...before, form: { ...before.form, ...change } };
-        writeDraft(draftName, differs(origin, next.form) ? next : undefined);
+        writeDraft(draftName, differs(origin, next.form) ? withoutPassword(next) : undefined);
         return next;
       });
       setErrorMap((before) => withoutFixed(before, form, change));
@@ -87,12 +88,16 @@ export function useEditor(draftName: string, initial: LinkForm, link: Link | und
     (next: LinkForm, nextBase: Link) => {
       setDraft({ form: next, base: nextBase });
       setOrigin(formOf(nextBase));
-      writeDraft(draftName, { form: next, base: nextBase });
+      writeDraft(draftName, withoutPassword({ form: next, base: nextBase }));
     },
     [draftName],
   );
   return { form, base, set, errorOf, errorsBelow, hasError, isChanged, isFromDraft, setErrors, reset, rebase };
 }
+
+const withoutPassword = ({ form, base }: Draft): Draft => ({
+  ...{ base, form: { ...form, password: { ...form.password, text: "" } } },
+});
 
 const differs = (before: LinkForm, after: LinkForm): boolean =>
   before.code !== after.code ||

@@ -4,9 +4,7 @@ import type { Link } from "../../api/generated.ts";
 import { focusFirstError } from "../../forms.ts";
 import { isMac } from "../../keys.ts";
 import { useLinkDrawer } from "../../shell/link-drawer.ts";
-import { useIsOffline } from "../../shell/use-is-offline.ts";
 import { editTexts as t } from "../../texts/edit.ts";
-import { shellTexts } from "../../texts/shell.ts";
 import { Button } from "../../ui/button.tsx";
 import { Checkbox } from "../../ui/checkbox.tsx";
 import { copyText } from "../../ui/copy-text.ts";
@@ -60,7 +58,6 @@ export function LinkEditor({ title, draftName, initial, again, notice, link }: L
   const part: Part = drawer.part === "qr" ? "qr" : drawer.part === "history" && link ? "history" : "details";
   const shortUrl = useShortUrl(form, link);
   const isFinal = link !== undefined || form.code.trim() !== "";
-  const isOffline = useIsOffline();
 
   // Somebody else changed it, and nothing was typed here yet: their version is the one to edit.
   if (link !== undefined && base !== undefined && base.version < link.version && !editor.isChanged) {
@@ -185,13 +182,7 @@ export function LinkEditor({ title, draftName, initial, again, notice, link }: L
             {hasSave ? t.cancel : t.close}
           </Button>
           {hasSave && (
-            <Button
-              type="submit"
-              variant="primary"
-              kbd={isMac ? "⌘↵" : "Ctrl ↵"}
-              loading={save.isSaving}
-              disabledReason={isOffline ? shellTexts.offline : undefined}
-            >
+            <Button type="submit" variant="primary" kbd={isMac ? "⌘↵" : "Ctrl ↵"} loading={save.isSaving}>
               {link ? t.save : t.create}
             </Button>
           )}

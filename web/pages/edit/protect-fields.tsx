@@ -68,15 +68,21 @@ function Password({ editor, hasPassword, disabled }: ProtectFieldsProps) {
       </div>
     );
   }
+  // A draft that came back: it knows that there was a password, and not which.
+  const isLost = mode === "set" && text === "" && !hasPassword;
   return (
     <Field
       label={t.password}
       hint={t.passwordHint}
-      error={errorOf("password")}
+      error={errorOf("password") ?? (isLost ? t.passwordAgain : undefined)}
       remark={
-        hasPassword && (
-          <button type="button" className="rounded-1 text-accent-text hover:underline" onClick={() => choose("keep")}>
-            {t.keep}
+        (hasPassword || isLost) && (
+          <button
+            type="button"
+            className="rounded-1 text-accent-text hover:underline"
+            onClick={() => choose(hasPassword ? "keep" : "none")}
+          >
+            {hasPassword ? t.keep : t.remove}
           </button>
         )
       }

@@ -7,6 +7,7 @@ import { Page, PageHeader } from "../../ui/page.tsx";
 import { ErrorState, SkeletonRows } from "../../ui/states.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { SettingsTabs } from "../settings/settings-tabs.tsx";
+import { EmailPreview } from "./email-preview.tsx";
 import { EmailUsage } from "./email-usage.tsx";
 import { NoticesSection } from "./notices-section.tsx";
 import { SendgridSection } from "./sendgrid-section.tsx";
@@ -30,9 +31,10 @@ export function EmailPage() {
         ) : settings.data === undefined ? (
           <SkeletonRows rows={6} label={commonTexts.loading} />
         ) : (
-          <div className="grid grid-cols-1 gap-4">
+          <div key={slug} className="grid grid-cols-1 gap-4">
             <EmailUsage />
             <NoticesSection settings={settings.data} />
+            <EmailPreview />
             <SendgridSection settings={settings.data} />
             <Suppressions />
           </div>

@@ -1,13 +1,13 @@
-import { useState } from "react";
 import { call } from "../../api/call.ts";
 import type { EmailSettings } from "../../api/generated.ts";
-import { commonTexts } from "../../texts/common.ts";
+import { useEdits } from "../../forms.ts";
 import { emailTexts as t } from "../../texts/email.ts";
-import { Button } from "../../ui/button.tsx";
 import { Section } from "../../ui/card.tsx";
 import { Switch } from "../../ui/checkbox.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Input } from "../../ui/input.tsx";
+import { useWorkspace } from "../../workspace.ts";
+import { SaveActions } from "../settings/save-actions.tsx";
 import { useSave } from "../settings/use-save.ts";
 
 const switches = [
@@ -19,12 +19,13 @@ const switches = [
 ] as const;
 
 export function NoticesSection({ settings }: { readonly settings: EmailSettings }) {
-  const [contact, setContact] = useState(settings.contact ?? "");
-  const [notices, setNotices] = useState(settings.notices);
+  const { slug } = useWorkspace();
+  const edits = useEdits(`notices:${slug}`, { contact: settings.contact ?? "", notices: settings.notices });
+  const { contact, notices } = edits.values;
   const address = contact.trim() === "" ? null : contact.trim();
   const { form, errors, isSaving, onSubmit } = useSave(
     () => call("PATCH /api/email/settings", { body: { contact: address, notices } }),
-    { refreshes: ["/api/email"] },
+    { refreshes: ["/api/email"], edits },
   );
   const isChanged = address !== settings.contact || switches.some(([name]) => notices[name] !== settings.notices[name]);
   return (
@@ -32,14 +33,10 @@ export function NoticesSection({ settings }: { readonly settings: EmailSettings 
       <Section
         title={t.notices}
         description={t.noticesText}
-        actions={
-          <Button type="submit" loading={isSaving} disabled={!isChanged}>
-            {commonTexts.save}
-          </Button>
-        }
+        actions={<SaveActions isChanged={isChanged} isSaving={isSaving} onDiscard={edits.discard} />}
       >
         <Field label={t.contact} hint={t.contactHint} error={errors.contact}>
-          <Input type="email" value={contact} onChange={(event) => setContact(event.target.value)} />
+          <Input type="email" value={contact} onChange={(event) => edits.set({ contact: event.target.value })} />
         </Field>
         {switches.map(([name, label, hint]) => (
           <Switch
@@ -47,7 +44,7 @@ export function NoticesSection({ settings }: { readonly settings: EmailSettings 
             label={label}
             description={hint}
             checked={notices[name]}
-            onCheckedChange={(isOn) => setNotices({ ...notices, [name]: isOn })}
+            onCheckedChange={(isOn) => edits.set({ notices: { ...notices, [name]: isOn } })}
           />
         ))}
       </Section>

@@ -4,7 +4,7 @@ import { call } from "../../api/call.ts";
 import type { EmailSettings } from "../../api/generated.ts";
 import { refresh } from "../../api/queries.ts";
 import { formatDate } from "../../format.ts";
-import { messageOf } from "../../forms.ts";
+import { messageOf, useEdits } from "../../forms.ts";
 import { commonTexts } from "../../texts/common.ts";
 import { emailTexts as t } from "../../texts/email.ts";
 import { Button } from "../../ui/button.tsx";
@@ -13,12 +13,18 @@ import { CodeBlock } from "../../ui/code-block.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Input } from "../../ui/input.tsx";
 import { useToast } from "../../ui/toast.tsx";
+import { useWorkspace } from "../../workspace.ts";
+import { SaveActions } from "../settings/save-actions.tsx";
 import { useSave } from "../settings/use-save.ts";
 
 export function SendgridSection({ settings }: { readonly settings: EmailSettings }) {
-  const [sender, setSender] = useState(settings.sender ?? "");
+  const { slug } = useWorkspace();
+  const edits = useEdits(`sendgrid:${slug}`, {
+    ...{ sender: settings.sender ?? "", webhookKey: settings.webhookKey ?? "" },
+  });
+  const { sender, webhookKey } = edits.values;
+  // A secret: not in a draft.
   const [key, setKey] = useState("");
-  const [webhookKey, setWebhookKey] = useState(settings.webhookKey ?? "");
   const queries = useQueryClient();
   const toast = useToast();
   const orNull = (text: string) => (text.trim() === "" ? null : text.trim());
@@ -31,7 +37,7 @@ export function SendgridSection({ settings }: { readonly settings: EmailSettings
           ...(key.trim() !== "" && { sendgridKey: key.trim() }),
         },
       }),
-    { refreshes: ["/api/email"], onSaved: () => setKey("") },
+    { refreshes: ["/api/email"], edits, onSaved: () => setKey("") },
   );
   const failed = (error: unknown) => toast({ message: messageOf(error), tone: "bad" });
   const removeKey = useMutation({
@@ -55,13 +61,18 @@ export function SendgridSection({ settings }: { readonly settings: EmailSettings
         title={t.provider}
         description={t.providerText}
         actions={
-          <Button type="submit" loading={isSaving} disabled={!isChanged}>
-            {commonTexts.save}
-          </Button>
+          <SaveActions
+            isChanged={isChanged}
+            isSaving={isSaving}
+            onDiscard={() => {
+              edits.discard();
+              setKey("");
+            }}
+          />
         }
       >
         <Field label={t.sender} hint={t.senderHint} error={errors.sender}>
-          <Input value={sender} onChange={(event) => setSender(event.target.value)} />
+          <Input value={sender} onChange={(event) => edits.set({ sender: event.target.value })} />
         </Field>
         <Field
           label={t.key}
@@ -101,7 +112,11 @@ export function SendgridSection({ settings }: { readonly settings: EmailSettings
               </Button>
             </p>
             <Field label={t.webhookKey} error={errors.webhookKey}>
-              <Input value={webhookKey} onChange={(event) => setWebhookKey(event.target.value)} spellCheck={false} />
+              <Input
+                value={webhookKey}
+                onChange={(event) => edits.set({ webhookKey: event.target.value })}
+                spellCheck={false}
+              />
             </Field>
           </div>
         )}

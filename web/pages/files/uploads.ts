@@ -123,7 +123,11 @@ async function run(job: Job): Promise<void> {
 }
 
 function failed(job: Job, error: unknown): void {
-  const passes = error instanceof ApiError && (error.code === "offline" || error.status === 503);
+  // One that has not begun is not sent later by itself.
+  const hasBegun = job.announced !== undefined;
+  const passes =
+    error instanceof ApiError &&
+    (error.code === "offline" || error.status === 503 || (error.code === "disconnected" && hasBegun));
   if (error instanceof ApiError && error.code === "upload_missing") job.isSent = false;
   if (!passes || ++job.tries >= triesMost) {
     set(job, { kind: "failed", message: messageOf(error) });

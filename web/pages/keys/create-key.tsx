@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { useRef } from "react";
 import { type BodyOf, call } from "../../api/call.ts";
 import { refresh } from "../../api/queries.ts";
-import { fieldErrorsOf, focusFirstError, messageOf, useIntentKey } from "../../forms.ts";
+import { fieldErrorsOf, focusFirstError, messageOf, useEdits, useIntentKey } from "../../forms.ts";
 import { isoOf } from "../../local-time.ts";
 import { commonTexts } from "../../texts/common.ts";
 import { keyTexts as t } from "../../texts/keys.ts";
@@ -31,18 +31,25 @@ const presets = {
 
 type Preset = keyof typeof presets;
 
+interface Fields {
+  readonly name: string;
+  readonly preset: Preset;
+  readonly chosen: readonly Scope[];
+  readonly expires: string;
+  readonly perMinute: string;
+}
+
 const allScopes = Object.keys(t.scopes) as Scope[];
 
 /** A key by what it is for, then the secret, which is shown once. */
 export function CreateKey({ onClose }: { readonly onClose: () => void }) {
-  const { can } = useWorkspace();
+  const { can, slug } = useWorkspace();
   const queries = useQueryClient();
   const form = useRef<HTMLFormElement>(null);
-  const [name, setName] = useState("");
-  const [preset, setPreset] = useState<Preset>("shorten");
-  const [chosen, setChosen] = useState<readonly Scope[]>([]);
-  const [expires, setExpires] = useState("");
-  const [perMinute, setPerMinute] = useState("");
+  const edits = useEdits<Fields>(`key:${slug}`, {
+    ...{ name: "", preset: "shorten", chosen: [], expires: "", perMinute: "" },
+  });
+  const { name, preset, chosen, expires, perMinute } = edits.values;
   const scopes: readonly Scope[] = preset === "custom" ? chosen : presets[preset];
   const body = {
     name: name.trim(),
@@ -53,7 +60,11 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
   const intent = useIntentKey(body);
   const create = useMutation({
     mutationFn: () => call("POST /api/keys", { body, idempotencyKey: intent.key() }),
-    onSuccess: () => refresh(queries, "/api/keys"),
+    onMutate: () => edits.sent(),
+    onSuccess(_, __, settle) {
+      settle();
+      return refresh(queries, "/api/keys");
+    },
     onError: () => focusFirstError(form.current),
   });
   if (create.data) return <Created secret={create.data.secret} onClose={onClose} />;
@@ -68,7 +79,14 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
       closeLabel={commonTexts.close}
       footer={
         <>
-          <Button onClick={onClose}>{commonTexts.cancel}</Button>
+          <Button
+            onClick={() => {
+              edits.discard();
+              onClose();
+            }}
+          >
+            {commonTexts.cancel}
+          </Button>
           <Button variant="primary" loading={create.isPending} onClick={() => form.current?.requestSubmit()}>
             {t.create}
           </Button>
@@ -85,13 +103,13 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
         }}
       >
         <Field label={t.name} hint={t.nameHint} error={errors.name}>
-          <Input value={name} onChange={(event) => setName(event.target.value)} autoComplete="off" />
+          <Input value={name} onChange={(event) => edits.set({ name: event.target.value })} autoComplete="off" />
         </Field>
         <FieldSet legend={t.use} error={errors.scopes}>
           <RadioCards
             label={t.use}
             value={preset}
-            onValueChange={setPreset}
+            onValueChange={(next) => edits.set({ preset: next })}
             options={(Object.keys(presets) as Preset[]).map((value) => ({
               value,
               label: t.presets[value],
@@ -108,7 +126,7 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
                     label={t.scopes[scope]}
                     checked={chosen.includes(scope)}
                     onCheckedChange={(isOn) =>
-                      setChosen(isOn ? [...chosen, scope] : chosen.filter((one) => one !== scope))
+                      edits.set({ chosen: isOn ? [...chosen, scope] : chosen.filter((one) => one !== scope) })
                     }
                   />
                 ))}
@@ -117,10 +135,14 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
         </FieldSet>
         <div className="grid gap-4 sm:grid-cols-2">
           <Field label={t.expires} hint={t.expiresHint} error={errors.expiresAt}>
-            <DateField value={expires} onValueChange={setExpires} />
+            <DateField value={expires} onValueChange={(next) => edits.set({ expires: next })} />
           </Field>
           <Field label={t.perMinute} hint={t.perMinuteHint} error={errors.apiPerMinute}>
-            <Input inputMode="numeric" value={perMinute} onChange={(event) => setPerMinute(event.target.value)} />
+            <Input
+              inputMode="numeric"
+              value={perMinute}
+              onChange={(event) => edits.set({ perMinute: event.target.value })}
+            />
           </Field>
         </div>
         {general && <FieldError>{general}</FieldError>}

@@ -4,7 +4,7 @@ import { useRef, useState } from "react";
 import { call } from "../../api/call.ts";
 import type { Link } from "../../api/generated.ts";
 import { refresh } from "../../api/queries.ts";
-import { fieldErrorsOf, focusFirstError, messageOf, useIntentKey } from "../../forms.ts";
+import { fieldErrorsOf, focusFirstError, messageOf, useEdits, useIntentKey } from "../../forms.ts";
 import { isoOf } from "../../local-time.ts";
 import { listOf } from "../../search.ts";
 import { commonTexts } from "../../texts/common.ts";
@@ -50,10 +50,13 @@ function NewShare({ link }: { readonly link: Link }) {
   const form = useRef<HTMLFormElement>(null);
   const search = useSearch({ strict: false });
   const filters = listOf(search.filter).flatMap((text) => parseFilter(text) ?? []);
-  const [days, setDays] = useState("30");
+  const edits = useEdits(`share:${link.id}`, {
+    ...{ days: "30", expires: "", isFiltered: filters.length > 0, isProtected: false },
+  });
+  const { days, expires, isFiltered, isProtected } = edits.values;
+  // A secret: a draft knows that there was one, so that it does not come back open to everybody.
   const [password, setPassword] = useState("");
-  const [expires, setExpires] = useState("");
-  const [isFiltered, setFiltered] = useState(filters.length > 0);
+  const isLost = isProtected && password === "";
   const body = {
     link: link.id,
     days: Number(days),
@@ -64,8 +67,10 @@ function NewShare({ link }: { readonly link: Link }) {
   const intent = useIntentKey(body);
   const create = useMutation({
     mutationFn: () => call("POST /api/stats/shares", { body, idempotencyKey: intent.key() }),
-    onSuccess: async () => {
+    onMutate: () => edits.sent(),
+    onSuccess: async (_, __, settle) => {
       intent.done();
+      settle();
       setPassword("");
       toast({ message: t.created });
       await refresh(queries, "/api/stats/shares");
@@ -82,28 +87,49 @@ function NewShare({ link }: { readonly link: Link }) {
       className="grid gap-4"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!create.isPending) create.mutate();
+        if (isLost) focusFirstError(form.current);
+        else if (!create.isPending) create.mutate();
       }}
     >
       <div className="grid gap-4 sm:grid-cols-2">
         <Field label={t.days} hint={t.daysHint} error={errors.days}>
           <Select
             value={days}
-            onValueChange={setDays}
+            onValueChange={(next) => edits.set({ days: next })}
             options={Object.entries(t.dayChoices).map(([value, label]) => ({ value, label }))}
           />
         </Field>
         <Field label={t.expires} remark={t.optional} hint={t.expiresHint} error={errors.expiresAt}>
-          <DateField value={expires} onValueChange={setExpires} />
+          <DateField value={expires} onValueChange={(next) => edits.set({ expires: next })} />
         </Field>
       </div>
-      <Field label={t.password} remark={t.optional} hint={t.passwordHint} error={errors.password}>
+      <Field
+        label={t.password}
+        remark={
+          isLost ? (
+            <button
+              type="button"
+              className="rounded-1 text-accent-text hover:underline"
+              onClick={() => edits.set({ isProtected: false })}
+            >
+              {commonTexts.remove}
+            </button>
+          ) : (
+            t.optional
+          )
+        }
+        hint={t.passwordHint}
+        error={isLost ? t.passwordAgain : errors.password}
+      >
         <PasswordInput
           value={password}
           autoComplete="new-password"
           showLabel={t.showPassword}
           hideLabel={t.hidePassword}
-          onChange={(event) => setPassword(event.target.value)}
+          onChange={(event) => {
+            setPassword(event.target.value);
+            edits.set({ isProtected: event.target.value !== "" });
+          }}
         />
       </Field>
       {filters.length > 0 && (
@@ -111,7 +137,7 @@ function NewShare({ link }: { readonly link: Link }) {
           label={t.filters}
           description={t.filtersText(filters.map(sentenceOf).join(", "))}
           checked={isFiltered}
-          onCheckedChange={setFiltered}
+          onCheckedChange={(isOn) => edits.set({ isFiltered: isOn })}
         />
       )}
       {errors.filters && <FieldError>{errors.filters}</FieldError>}

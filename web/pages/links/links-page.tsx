@@ -271,13 +271,11 @@ function useExport() {
   return async (what: ListAddress | readonly Link[]) => {
     const key = "export";
     try {
-      const { downloadCsv, linksMatching } = await exporting();
-      if (!("sort" in what)) return downloadCsv(what);
-      const tell = (count: number) => toast({ message: t.exporting(formatNumber(count)), key });
-      tell(0);
-      const { links, isWhole } = await linksMatching(what, tell);
-      downloadCsv(links);
-      toast({ message: isWhole ? t.exported(links.length) : t.exportPartly(links.length), key });
+      const { saveLinks, saveMatching } = await exporting();
+      if (!("sort" in what)) return saveLinks(what);
+      toast({ message: t.exporting, key });
+      await saveMatching(what);
+      toast({ message: t.exported, key });
     } catch (error) {
       toast({ message: messageOf(error), tone: "bad", key });
     }

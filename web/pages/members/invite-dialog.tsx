@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { useRef } from "react";
 import { call } from "../../api/call.ts";
 import { refresh } from "../../api/queries.ts";
-import { fieldErrorsOf, focusFirstError, messageOf, useIntentKey } from "../../forms.ts";
+import { fieldErrorsOf, focusFirstError, messageOf, useEdits, useIntentKey } from "../../forms.ts";
 import { commonTexts } from "../../texts/common.ts";
 import { memberTexts as t } from "../../texts/members.ts";
 import { Button } from "../../ui/button.tsx";
@@ -16,18 +16,23 @@ import { useToast } from "../../ui/toast.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { grantable, type Role } from "./roles.ts";
 
+interface Fields {
+  readonly email: string;
+  readonly role: Role;
+  readonly days: number;
+}
+
 const dayChoices = [1, 7, 30];
 const dayMs = 86_400_000;
 
 /** By mail, or as a link to pass on if there is no address or the server has no mail. */
 export function InviteDialog({ onClose }: { readonly onClose: () => void }) {
-  const { role: ownRole } = useWorkspace();
+  const { role: ownRole, slug } = useWorkspace();
   const queries = useQueryClient();
   const toast = useToast();
   const form = useRef<HTMLFormElement>(null);
-  const [email, setEmail] = useState("");
-  const [role, setRole] = useState<Role>("member");
-  const [days, setDays] = useState(7);
+  const edits = useEdits<Fields>(`invitation:${slug}`, { email: "", role: "member", days: 7 });
+  const { email, role, days } = edits.values;
   const intent = useIntentKey({ email, role, days });
   const invite = useMutation({
     mutationFn: () =>
@@ -39,7 +44,9 @@ export function InviteDialog({ onClose }: { readonly onClose: () => void }) {
         },
         idempotencyKey: intent.key(),
       }),
-    async onSuccess(made) {
+    onMutate: () => edits.sent(),
+    async onSuccess(made, _, settle) {
+      settle();
       await refresh(queries, "/api/invitations");
       if (made.url !== null) return;
       toast({ message: t.sent(made.email ?? "") });
@@ -59,7 +66,14 @@ export function InviteDialog({ onClose }: { readonly onClose: () => void }) {
       closeLabel={commonTexts.close}
       footer={
         <>
-          <Button onClick={onClose}>{commonTexts.cancel}</Button>
+          <Button
+            onClick={() => {
+              edits.discard();
+              onClose();
+            }}
+          >
+            {commonTexts.cancel}
+          </Button>
           <Button variant="primary" loading={invite.isPending} onClick={() => form.current?.requestSubmit()}>
             {t.send}
           </Button>
@@ -76,12 +90,17 @@ export function InviteDialog({ onClose }: { readonly onClose: () => void }) {
         }}
       >
         <Field label={t.email} hint={t.emailHint} error={errors.email ?? general}>
-          <Input type="email" value={email} onChange={(event) => setEmail(event.target.value)} autoComplete="off" />
+          <Input
+            type="email"
+            value={email}
+            onChange={(event) => edits.set({ email: event.target.value })}
+            autoComplete="off"
+          />
         </Field>
         <FieldSet legend={t.role} error={errors.role}>
           <RadioCards
             value={role}
-            onValueChange={setRole}
+            onValueChange={(next) => edits.set({ role: next })}
             columns={2}
             options={grantable(ownRole)
               .toReversed()
@@ -91,7 +110,7 @@ export function InviteDialog({ onClose }: { readonly onClose: () => void }) {
         <Field label={t.validFor} error={errors.expiresAt}>
           <Select
             value={String(days)}
-            onValueChange={(value) => setDays(Number(value))}
+            onValueChange={(value) => edits.set({ days: Number(value) })}
             options={dayChoices.map((count) => ({ value: String(count), label: t.days(count) }))}
           />
         </Field>

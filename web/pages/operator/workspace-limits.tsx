@@ -23,19 +23,16 @@ interface LimitsProps {
 export function WorkspaceLimits({ workspace, onClose }: LimitsProps) {
   const { data: plans } = useQuery(listQuery("", "GET /api/operator/plans"));
   const [plan, setPlan] = useState(workspace.plan);
-  const overridden = (name: LimitName) => workspace.overrides[name];
-  const [texts, setTexts] = useState(
-    () =>
-      Object.fromEntries(limitNames.map((name) => [name, String(overridden(name) ?? "")])) as Record<LimitName, string>,
-  );
+  const [limits, setLimits] = useState(() => choicesOf(workspace));
   const planLimits = plans?.items.find(({ name }) => name === plan)?.limits;
   const save = useChange(
     () => {
-      const changed = limitNames.filter((name) => texts[name].trim() !== String(overridden(name) ?? ""));
-      const limits = Object.fromEntries(changed.map((name) => [name, wholeNumberOf(texts[name]) ?? "plan"]));
+      const before = choicesOf(workspace);
+      const changed = limitNames.filter((name) => sentAs(limits[name]) !== sentAs(before[name]));
+      const sent = Object.fromEntries(changed.map((name) => [name, sentAs(limits[name])]));
       return call("PATCH /api/operator/workspaces/{workspace}", {
         path: { workspace: workspace.id },
-        body: { ...(plan !== workspace.plan && { plan }), ...(changed.length > 0 && { limits }) },
+        body: { ...(plan !== workspace.plan && { plan }), ...(changed.length > 0 && { limits: sent }) },
       });
     },
     { onDone: onClose },
@@ -67,16 +64,76 @@ export function WorkspaceLimits({ workspace, onClose }: LimitsProps) {
           />
         </Field>
         {limitNames.map((name) => (
-          <Field key={name} label={t.limitNames[name]} error={errors[`limits.${name}`]}>
-            <Input
-              inputMode="numeric"
-              value={texts[name]}
-              placeholder={planLimits && shownLimit(planLimits[name])}
-              onChange={(event) => setTexts({ ...texts, [name]: event.target.value })}
-            />
-          </Field>
+          <LimitField
+            key={name}
+            name={name}
+            choice={limits[name]}
+            ofPlan={planLimits?.[name]}
+            error={errors[`limits.${name}`]}
+            onChange={(choice) => setLimits({ ...limits, [name]: choice })}
+          />
         ))}
       </div>
     </Dialog>
+  );
+}
+
+/** `text`: what was typed last, also while another choice is shown. */
+interface LimitChoice {
+  readonly from: "plan" | "none" | "own";
+  readonly text: string;
+}
+
+/** An override that is null is "no limit", and one that is missing is the plan's. */
+const choicesOf = ({ overrides }: OperatedWorkspace): Readonly<Record<LimitName, LimitChoice>> =>
+  Object.fromEntries(
+    limitNames.map((name): [LimitName, LimitChoice] => {
+      const own = overrides[name];
+      if (own === undefined) return [name, { from: "plan", text: "" }];
+      return [name, own === null ? { from: "none", text: "" } : { from: "own", text: String(own) }];
+    }),
+  ) as Record<LimitName, LimitChoice>;
+
+/** An own limit that is empty is refused by the API, at its field. */
+function sentAs({ from, text }: LimitChoice): number | null | string {
+  if (from === "plan") return "plan";
+  return from === "none" ? null : (wholeNumberOf(text) ?? "");
+}
+
+interface LimitFieldProps {
+  readonly name: LimitName;
+  readonly choice: LimitChoice;
+  /** Undefined while plans are loaded. */
+  readonly ofPlan: number | null | undefined;
+  readonly error: string | undefined;
+  readonly onChange: (choice: LimitChoice) => void;
+}
+
+function LimitField({ name, choice, ofPlan, error, onChange }: LimitFieldProps) {
+  const plan = ofPlan === undefined ? t.limitFrom.planUnknown : t.limitFrom.plan(shownLimit(ofPlan, name));
+  const label = t.limitNames[name];
+  return (
+    <div className="grid content-start gap-2">
+      <Field label={label} error={choice.from === "own" ? undefined : error}>
+        <Select
+          value={choice.from}
+          onValueChange={(from) => onChange({ ...choice, from: from as LimitChoice["from"] })}
+          options={[
+            { value: "plan", label: plan },
+            { value: "none", label: t.limitFrom.none },
+            { value: "own", label: t.limitFrom.own },
+          ]}
+        />
+      </Field>
+      {choice.from === "own" && (
+        <Field label={t.ownLimit(label)} hideLabel error={error}>
+          <Input
+            inputMode="numeric"
+            value={choice.text}
+            onChange={(event) => onChange({ ...choice, text: event.target.value })}
+          />
+        </Field>
+      )}
+    </div>
   );
 }

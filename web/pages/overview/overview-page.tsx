@@ -107,7 +107,7 @@ function WorkspaceReport() {
             >
               {(report) => (
                 <>
-                  <Figures report={report} controls={controls} />
+                  <Figures report={report} controls={controls} excludeAddress="/clicks/exclude" />
                   <ClicksChart
                     report={report}
                     controls={controls}

@@ -16,7 +16,7 @@ interface FiguresProps {
   readonly report: ClickReport;
   readonly controls: ReportControls;
   /** Where the reader can exclude their own visits. */
-  readonly excludeAddress?: string | undefined;
+  readonly excludeAddress: string;
 }
 
 /** The key figures of a report. Bots and previews are apart: they are in none of the others. */

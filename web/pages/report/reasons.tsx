@@ -11,7 +11,7 @@ const t = reportTexts.figures;
 interface ReasonsProps {
   readonly report: ClickReport;
   readonly controls: ReportControls;
-  readonly excludeAddress?: string | undefined;
+  readonly excludeAddress: string;
 }
 
 /** How many visits were not counted; a click says why. */
@@ -58,21 +58,19 @@ export function Reasons({ report, controls, excludeAddress }: ReasonsProps) {
           }
         />
       )}
-      {excludeAddress !== undefined && (
-        <div className="-mx-3 mt-3 grid gap-1 border-t border-line px-3 pt-3">
-          <h3 className="font-semibold">{t.yours}</h3>
-          <p className="text-12 text-text-2">{t.yoursText}</p>
-          <a
-            href={excludeAddress}
-            target="_blank"
-            rel="noreferrer"
-            className="inline-flex items-center gap-1.5 font-medium text-accent-text hover:underline max-sm:min-h-11"
-          >
-            {t.exclude}
-            <ExternalLink className="size-3.5" />
-          </a>
-        </div>
-      )}
+      <div className="-mx-3 mt-3 grid gap-1 border-t border-line px-3 pt-3">
+        <h3 className="font-semibold">{t.yours}</h3>
+        <p className="text-12 text-text-2">{t.yoursText}</p>
+        <a
+          href={excludeAddress}
+          target="_blank"
+          rel="noreferrer"
+          className="inline-flex items-center gap-1.5 font-medium text-accent-text hover:underline max-sm:min-h-11"
+        >
+          {t.exclude}
+          <ExternalLink className="size-3.5" />
+        </a>
+      </div>
     </Popover>
   );
 }

@@ -1,22 +1,32 @@
 import { useRef, useState } from "react";
 import { call } from "../../api/call.ts";
 import type { Branding } from "../../api/generated.ts";
-import { commonTexts } from "../../texts/common.ts";
+import { useEdits } from "../../forms.ts";
 import { settingsTexts as t } from "../../texts/settings.ts";
 import { Button } from "../../ui/button.tsx";
 import { Section } from "../../ui/card.tsx";
 import { Field, FieldError } from "../../ui/field.tsx";
 import { Input } from "../../ui/input.tsx";
+import { useWorkspace } from "../../workspace.ts";
+import { SaveActions } from "./save-actions.tsx";
 import { useSave } from "./use-save.ts";
 
 const logoMostBytes = 64 * 1_024;
 /** `undefined`: as it is. `null`: none. */
 type NewLogo = { readonly base64: string; readonly preview: string } | null | undefined;
 
+interface Fields {
+  readonly name: string;
+  readonly colour: string;
+  readonly logo: NewLogo;
+}
+
 export function BrandingSection({ branding }: { readonly branding: Branding }) {
-  const [name, setName] = useState(branding.name ?? "");
-  const [colour, setColour] = useState(branding.colour ?? "");
-  const [logo, setLogo] = useState<NewLogo>();
+  const { slug } = useWorkspace();
+  const edits = useEdits<Fields>(`branding:${slug}`, {
+    ...{ name: branding.name ?? "", colour: branding.colour ?? "", logo: undefined },
+  });
+  const { name, colour, logo } = edits.values;
   const [isTooBig, setIsTooBig] = useState(false);
   const picker = useRef<HTMLInputElement>(null);
   const orNull = (text: string) => (text.trim() === "" ? null : text.trim());
@@ -29,7 +39,7 @@ export function BrandingSection({ branding }: { readonly branding: Branding }) {
           ...(logo !== undefined && { logo: logo === null ? null : logo.base64 }),
         },
       }),
-    { refreshes: ["/api/branding"], onSaved: () => setLogo(undefined) },
+    { refreshes: ["/api/branding"], edits },
   );
   const isChanged = orNull(name) !== branding.name || orNull(colour) !== branding.colour || logo !== undefined;
   const shownLogo = logo === undefined ? branding.logo?.url : logo?.preview;
@@ -39,7 +49,7 @@ export function BrandingSection({ branding }: { readonly branding: Branding }) {
     setIsTooBig(file !== undefined && file.size > logoMostBytes);
     if (file === undefined || file.size > logoMostBytes) return;
     const preview = await dataUrlOf(file);
-    setLogo({ preview, base64: preview.slice(preview.indexOf(",") + 1) });
+    edits.set({ logo: { preview, base64: preview.slice(preview.indexOf(",") + 1) } });
   }
 
   return (
@@ -47,14 +57,10 @@ export function BrandingSection({ branding }: { readonly branding: Branding }) {
       <Section
         title={t.branding}
         description={t.brandingText}
-        actions={
-          <Button type="submit" loading={isSaving} disabled={!isChanged}>
-            {commonTexts.save}
-          </Button>
-        }
+        actions={<SaveActions isChanged={isChanged} isSaving={isSaving} onDiscard={edits.discard} />}
       >
         <Field label={t.brandName} hint={t.brandNameHint} error={errors.name}>
-          <Input value={name} onChange={(event) => setName(event.target.value)} />
+          <Input value={name} onChange={(event) => edits.set({ name: event.target.value })} />
         </Field>
         <Field
           label={t.colour}
@@ -66,7 +72,7 @@ export function BrandingSection({ branding }: { readonly branding: Branding }) {
           <div className="flex items-center gap-2">
             <Input
               value={colour}
-              onChange={(event) => setColour(event.target.value)}
+              onChange={(event) => edits.set({ colour: event.target.value })}
               placeholder="#2d5bd8"
               spellCheck={false}
             />
@@ -74,7 +80,7 @@ export function BrandingSection({ branding }: { readonly branding: Branding }) {
               type="color"
               aria-label={t.colour}
               value={/^#[\da-f]{6}$/i.test(colour) ? colour : "#17181c"}
-              onChange={(event) => setColour(event.target.value)}
+              onChange={(event) => edits.set({ colour: event.target.value })}
               className="size-9 flex-none rounded-2 border border-line-control bg-surface p-1"
             />
           </div>
@@ -99,7 +105,7 @@ export function BrandingSection({ branding }: { readonly branding: Branding }) {
             />
             <Button onClick={() => picker.current?.click()}>{t.logoChoose}</Button>
             {shownLogo && (
-              <Button variant="quiet" onClick={() => setLogo(null)}>
+              <Button variant="quiet" onClick={() => edits.set({ logo: null })}>
                 {t.logoRemove}
               </Button>
             )}

@@ -31,7 +31,7 @@ export function SettingsPage() {
             onRetry={() => void failed.refetch()}
           />
         ) : workspace.data && branding.data && clicks.data ? (
-          <div className="grid grid-cols-1 gap-4">
+          <div key={slug} className="grid grid-cols-1 gap-4">
             <WorkspaceSection key={workspace.data.slug} workspace={workspace.data} />
             <BrandingSection branding={branding.data} />
             <StatisticsSection settings={clicks.data} />

@@ -1,24 +1,27 @@
-import { useState } from "react";
 import { call } from "../../api/call.ts";
 import type { ClickSettings } from "../../api/generated.ts";
 import { formatNumber } from "../../format.ts";
-import { commonTexts } from "../../texts/common.ts";
+import { useEdits } from "../../forms.ts";
 import { settingsTexts as t } from "../../texts/settings.ts";
-import { Button } from "../../ui/button.tsx";
 import { Section } from "../../ui/card.tsx";
 import { Switch } from "../../ui/checkbox.tsx";
 import { Combobox } from "../../ui/combobox.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Input } from "../../ui/input.tsx";
 import { wholeNumberOf } from "../../whole-number.ts";
+import { useWorkspace } from "../../workspace.ts";
+import { SaveActions } from "./save-actions.tsx";
 import { useSave } from "./use-save.ts";
 
 const zones = Intl.supportedValuesOf("timeZone").map((value) => ({ value, label: value.replaceAll("_", " ") }));
 
 export function StatisticsSection({ settings }: { readonly settings: ClickSettings }) {
-  const [timeZone, setTimeZone] = useState(settings.timeZone);
-  const [facts, setFacts] = useState(settings.facts);
-  const [days, setDays] = useState(settings.eventDays === null ? "" : String(settings.eventDays));
+  const { slug } = useWorkspace();
+  const edits = useEdits(`statistics:${slug}`, {
+    ...{ timeZone: settings.timeZone, facts: settings.facts },
+    days: settings.eventDays === null ? "" : String(settings.eventDays),
+  });
+  const { timeZone, facts, days } = edits.values;
   const eventDays = wholeNumberOf(days);
   const { form, errors, isSaving, onSubmit } = useSave(
     () =>
@@ -29,7 +32,7 @@ export function StatisticsSection({ settings }: { readonly settings: ClickSettin
           ...(eventDays !== settings.eventDays && { eventDays }),
         },
       }),
-    { refreshes: ["/api/stats"] },
+    { refreshes: ["/api/stats"], edits },
   );
   const isChanged = timeZone !== settings.timeZone || facts !== settings.facts || eventDays !== settings.eventDays;
   const kept = settings.eventsKeptDays;
@@ -41,23 +44,24 @@ export function StatisticsSection({ settings }: { readonly settings: ClickSettin
       <Section
         title={t.statistics}
         description={t.statisticsText}
-        actions={
-          <Button type="submit" loading={isSaving} disabled={!isChanged}>
-            {commonTexts.save}
-          </Button>
-        }
+        actions={<SaveActions isChanged={isChanged} isSaving={isSaving} onDiscard={edits.discard} />}
       >
         <Field label={t.timeZone} hint={t.timeZoneHint} error={errors.timeZone}>
           <Combobox
             options={options}
             value={timeZone}
-            onValueChange={(value) => value !== null && setTimeZone(value)}
+            onValueChange={(value) => value !== null && edits.set({ timeZone: value })}
             clearLabel={t.comboClear}
             openLabel={t.comboOpen}
             emptyText={t.comboEmpty}
           />
         </Field>
-        <Switch label={t.facts} description={t.factsHint} checked={facts} onCheckedChange={setFacts} />
+        <Switch
+          label={t.facts}
+          description={t.factsHint}
+          checked={facts}
+          onCheckedChange={(isOn) => edits.set({ facts: isOn })}
+        />
         <Field
           label={t.eventDays}
           hint={t.eventDaysHint(kept === null ? t.forGood : t.days(kept, formatNumber(kept)))}
@@ -66,7 +70,7 @@ export function StatisticsSection({ settings }: { readonly settings: ClickSettin
           <Input
             inputMode="numeric"
             value={days}
-            onChange={(event) => setDays(event.target.value)}
+            onChange={(event) => edits.set({ days: event.target.value })}
             suffix={t.eventDaysSuffix}
           />
         </Field>

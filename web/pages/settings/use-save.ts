@@ -1,24 +1,30 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import { refresh } from "../../api/queries.ts";
-import { type FieldErrors, fieldErrorsOf, focusFirstError, messageOf } from "../../forms.ts";
+import { type Edits, type FieldErrors, fieldErrorsOf, focusFirstError, messageOf } from "../../forms.ts";
 import { settingsTexts as t } from "../../texts/settings.ts";
 import { useToast } from "../../ui/toast.tsx";
 
 /** A form that saves one thing: errors at their fields, a toast when it is done. */
 export function useSave<Result>(
   save: () => Promise<Result>,
-  options: { readonly refreshes: readonly string[]; readonly onSaved?: (result: Result) => void },
+  options: {
+    readonly refreshes: readonly string[];
+    readonly edits: Pick<Edits<object>, "sent">;
+    readonly onSaved?: (result: Result) => void;
+  },
 ) {
   const queries = useQueryClient();
   const toast = useToast();
   const form = useRef<HTMLFormElement>(null);
   const mutation = useMutation({
     mutationFn: save,
-    async onSuccess(result) {
+    onMutate: () => options.edits.sent(),
+    async onSuccess(result, _, settle) {
       toast({ message: t.saved });
       options.onSaved?.(result);
       await refresh(queries, ...options.refreshes);
+      settle();
     },
     onError(error) {
       if (Object.keys(fieldErrorsOf(error)).length === 0) toast({ message: messageOf(error), tone: "bad" });

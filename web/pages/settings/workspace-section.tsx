@@ -1,19 +1,18 @@
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import { call } from "../../api/call.ts";
 import type { Workspace } from "../../api/generated.ts";
-import { commonTexts } from "../../texts/common.ts";
+import { useEdits } from "../../forms.ts";
 import { settingsTexts as t } from "../../texts/settings.ts";
-import { Button } from "../../ui/button.tsx";
 import { Section } from "../../ui/card.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Input } from "../../ui/input.tsx";
+import { SaveActions } from "./save-actions.tsx";
 import { useSave } from "./use-save.ts";
 
 export function WorkspaceSection({ workspace }: { readonly workspace: Workspace }) {
   const navigate = useNavigate();
-  const [name, setName] = useState(workspace.name);
-  const [slug, setSlug] = useState(workspace.slug);
+  const edits = useEdits(`settings:${workspace.slug}`, { name: workspace.name, slug: workspace.slug });
+  const { name, slug } = edits.values;
   const { form, errors, isSaving, onSubmit } = useSave(
     () =>
       call("PATCH /api/workspace", {
@@ -23,11 +22,14 @@ export function WorkspaceSection({ workspace }: { readonly workspace: Workspace 
         },
       }),
     {
+      edits,
       refreshes: ["/api/account", "/api/workspace"],
       onSaved(changed) {
         // The address of this page has changed with it.
-        if (changed.slug !== workspace.slug) location.assign(`/app/w/${changed.slug}/settings`);
-        else void navigate({ to: ".", replace: true });
+        if (changed.slug !== workspace.slug) {
+          edits.discard();
+          location.assign(`/app/w/${changed.slug}/settings`);
+        } else void navigate({ to: ".", replace: true });
       },
     },
   );
@@ -37,19 +39,15 @@ export function WorkspaceSection({ workspace }: { readonly workspace: Workspace 
       <Section
         title={t.workspace}
         description={t.workspaceText}
-        actions={
-          <Button type="submit" loading={isSaving} disabled={!isChanged}>
-            {commonTexts.save}
-          </Button>
-        }
+        actions={<SaveActions isChanged={isChanged} isSaving={isSaving} onDiscard={edits.discard} />}
       >
         <Field label={t.name} error={errors.name}>
-          <Input value={name} onChange={(event) => setName(event.target.value)} />
+          <Input value={name} onChange={(event) => edits.set({ name: event.target.value })} />
         </Field>
         <Field label={t.slug} hint={t.slugHint} error={errors.slug}>
           <Input
             value={slug}
-            onChange={(event) => setSlug(event.target.value)}
+            onChange={(event) => edits.set({ slug: event.target.value })}
             spellCheck={false}
             autoCapitalize="none"
           />
