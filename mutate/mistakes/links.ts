@@ -147,8 +147,8 @@ export const links: Mistakes = {
   },
   "links-gathered-for-another-tenant": {
     file: "links/create/new-links.ts",
-    from: "keyOf: ({ tenant, month, most }: Spender) => `${tenant} ${month} ${most}`,",
-    to: "keyOf: ({ month, most }: Spender) => `${month} ${most}`,",
+    from: "const keyOf = ({ tenant, month, most }: Spender): string => `${tenant} ${month} ${most}`;",
+    to: "const keyOf = ({ month, most }: Spender): string => `${month} ${most}`;",
     tests: month,
     only: "each tenant's own",
   },

@@ -69,7 +69,7 @@ export const sql: Mistakes = {
   },
   "code-of-another-tenant-claimed": {
     file: "sql/versions.ts",
-    from: 'row.or([row("link_versions.tenant_id", "=", tenant), row("link_versions.domain", "<>", "")]),',
+    from: 'row("link_versions.tenant_id", "=", row.ref("excluded.tenant_id")),',
     to: 'row("link_versions.domain", "is not", null),',
     tests: links,
     only: "a deleted link cannot be created again",

@@ -34,15 +34,19 @@ interface RaiseLinks {
   readonly state?: CodeState;
 }
 
-/** Codes for new links of a tenant. Codes that it cannot have are left out of the answer. */
+/** Codes for new links, of one tenant or several. Codes that a tenant cannot have are left out of the answer. */
 interface ClaimCodes {
   readonly claims: readonly Claim[];
-  readonly tenant: TenantId;
 }
 
-interface Claim extends Place {
+export interface Claim extends Place {
+  readonly tenant: TenantId;
   /** A generated code must be new or purged; a chosen one may also be one that its owner deleted. */
   readonly generated: boolean;
+}
+
+export interface ClaimedCode extends LinkVersion {
+  readonly tenant: TenantId;
 }
 
 /**
@@ -66,10 +70,11 @@ const statementRows = 64;
 const noCodes = [""]; // a list in SQL cannot be empty, and no link has this code
 const raised = new WeakSet<Trx>();
 
+export async function raiseVersions(sql: Sql, trx: Trx, what: ClaimCodes, at: number): Promise<ClaimedCode[]>;
 export async function raiseVersions(
   sql: Sql,
   trx: Trx,
-  what: RaiseLinks | ClaimCodes | MoveCode,
+  what: RaiseLinks | MoveCode,
   at: number,
 ): Promise<LinkVersion[]>;
 export async function raiseVersions(
@@ -116,24 +121,25 @@ async function raiseLinks(sql: Sql, trx: Trx, { links, state }: RaiseLinks): Pro
 /**
  * One statement for many codes: on PostgreSQL that created eight times as many links per second as a statement for
  * each, on SQLite twice as many. Lists in a single JSON parameter were no faster on PostgreSQL, and slower on SQLite. A
- * statement may touch a row only once, so a code that is claimed twice goes to the first.
+ * statement of PostgreSQL may touch a row only once, so a code that a tenant claims twice goes to the first. Several
+ * tenants share a statement only on SQLite, which tries their claims one after the other.
  */
-async function claimCodes(trx: Trx, { claims, tenant }: ClaimCodes): Promise<LinkVersion[]> {
-  const changes: LinkVersion[] = [];
+async function claimCodes(trx: Trx, { claims }: ClaimCodes): Promise<ClaimedCode[]> {
+  const changes: ClaimedCode[] = [];
   const sorted = claims.toSorted(byPlace);
-  const firsts = sorted.filter((claim, i) => i === 0 || byPlace(sorted[i - 1] as Claim, claim) !== 0);
+  const firsts = sorted.filter((claim, i) => i === 0 || !isSameClaim(sorted[i - 1] as Claim, claim));
   for (const some of rowBatches(firsts, statementRows)) {
-    const places = some.map(({ domain, code }) => ({ domain, code }));
+    const places = some.map(({ domain, code, tenant }) => ({ domain, code, tenant_id: tenant }));
     const chosen = some.filter(({ generated }) => !generated).map(({ code }) => code);
-    const rows = await claimPlaces.all(trx, { places, tenant, chosen: chosen.length === 0 ? noCodes : chosen });
-    changes.push(...rows.map(toLinkVersion));
+    const rows = await claimPlaces.all(trx, { places, chosen: chosen.length === 0 ? noCodes : chosen });
+    for (const row of rows) changes.push({ ...toLinkVersion(row), tenant: row.tenant_id });
   }
   return changes;
 }
 
 async function moveCode(trx: Trx, { from, to, tenant }: MoveCode): Promise<LinkVersion[]> {
   const leave = () => raiseCodesTo.first(trx, { domain: from.domain, codes: [from.code], state: "deleted" });
-  const claim = () => claimPlaces.first(trx, { places: [to], tenant, chosen: [to.code] });
+  const claim = () => claimPlaces.first(trx, { places: [{ ...to, tenant_id: tenant }], chosen: [to.code] });
   const isFirst = byPlace(from, to) < 0;
   const early = await (isFirst ? leave() : claim());
   const late = await (isFirst ? claim() : leave());
@@ -175,6 +181,8 @@ function byPlace(a: Place, b: Place): number {
   return a.code === b.code ? 0 : a.code < b.code ? -1 : 1;
 }
 
+const isSameClaim = (a: Claim, b: Claim): boolean => a.tenant === b.tenant && byPlace(a, b) === 0;
+
 interface Codes {
   readonly domain: string;
   readonly codes: readonly string[];
@@ -203,20 +211,23 @@ const setVersion = statement((db: Db, { domain, code, version }: Params<Place & 
 );
 
 interface Claims {
-  readonly places: readonly Place[];
-  readonly tenant: TenantId;
+  readonly places: readonly (Place & { readonly tenant_id: TenantId })[];
   readonly chosen: readonly string[];
 }
 
 /** Codes that were never used or were purged, and those of `chosen` that their owner deleted. */
-const claimPlaces = statement((db: Db, { places, tenant, chosen }: Params<Claims>) =>
+const claimPlaces = statement((db: Db, { places, chosen }: Params<Claims>) =>
   db
     .insertInto("link_versions")
-    .values(places.map((place) => ({ ...place, version: 1, state: "live" as const, tenant_id: tenant })))
+    .values(places.map((place) => ({ ...place, version: 1, state: "live" as const })))
     .onConflict((conflict) =>
       conflict
         .columns(["domain", "code"])
-        .doUpdateSet((row) => ({ version: row("link_versions.version", "+", 1), state: "live", tenant_id: tenant }))
+        .doUpdateSet((row) => ({
+          version: row("link_versions.version", "+", 1),
+          state: "live",
+          tenant_id: row.ref("excluded.tenant_id"),
+        }))
         .where((row) =>
           row.or([
             row("link_versions.state", "=", "purged"),
@@ -224,13 +235,16 @@ const claimPlaces = statement((db: Db, { places, tenant, chosen }: Params<Claims
               row("link_versions.state", "=", "deleted"),
               // A custom domain passes to another tenant with all its codes; on the server's own domain they keep
               // their owner.
-              row.or([row("link_versions.tenant_id", "=", tenant), row("link_versions.domain", "<>", "")]),
+              row.or([
+                row("link_versions.tenant_id", "=", row.ref("excluded.tenant_id")),
+                row("link_versions.domain", "<>", ""),
+              ]),
               row("link_versions.code", "in", chosen),
             ]),
           ]),
         ),
     )
-    .returning(["domain", "code", "version"]),
+    .returning(["domain", "code", "version", "tenant_id"]),
 );
 
 const raiseKeyed = statement(
