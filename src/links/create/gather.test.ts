@@ -13,7 +13,7 @@ function slowly(most: number, more: Partial<GatherSettings<Wanted, string[]>> = 
     keyOf: ({ group }) => group,
     sizeOf: ({ all }) => all.length,
     most,
-    failsForAll: ({ message }: Error) => message === "away",
+    failsForAll: (error) => error instanceof Error && error.message === "away",
     async run(wanted) {
       const end = Promise.withResolvers<void>();
       writes.push({ wanted, end });
