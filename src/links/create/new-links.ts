@@ -3,9 +3,10 @@ import type { HistoryId, LinkId, TenantId } from "../../base/ids.ts";
 import type { Actor } from "../../history/history.ts";
 import { addToRequest } from "../../history/requests.ts";
 import { monthName } from "../../limits/window.ts";
+import { type BulkInsert, type BulkType, type BulkValue, bulkInsert, ofDialect } from "../../sql/bulk.ts";
 import { isUnavailable, isUniqueViolation, type Sql } from "../../sql/sql.ts";
-import { type Params, rowBatches, statement } from "../../sql/statement.ts";
-import { type Db, ofTenant, type TenantDb, type Trx } from "../../sql/tenant-db.ts";
+import { type Params, statement } from "../../sql/statement.ts";
+import { acrossTenants, type Db, ofTenant, type TenantDb, type Trx } from "../../sql/tenant-db.ts";
 import { type Place, raiseVersions } from "../../sql/versions.ts";
 import { spendOfMonth } from "../../tenants/monthly-usage.ts";
 import { cacheKey, type Link, type LinkFields, ownDomain } from "../link.ts";
@@ -156,12 +157,8 @@ export function createNewLinks(sql: Sql): NewLinks {
       inserted.set(row.id, toLink({ ...row, version }));
       return [row];
     });
-    for (const some of rowBatches(
-      rows.sort((a, b) => (a.id < b.id ? -1 : 1)),
-      statementRows,
-    )) {
-      await insertRows.run(ofTenant(trx, tenant), { rows: some });
-    }
+    rows.sort((a, b) => (a.id < b.id ? -1 : 1));
+    await insertRows[sql.dialect]().run(acrossTenants(trx), rows.flatMap(toValues));
     await recordRequests(
       trx,
       tenant,
@@ -329,11 +326,30 @@ const selectByIds = statement((own: TenantDb, { ids }: Params<{ ids: readonly Li
   withVersion(own).where("links.id", "in", ids),
 );
 
-const insertRows = statement((own: TenantDb, { rows }: Params<{ rows: readonly NewLinkRow[] }>) =>
-  own.insertInto("links").values(rows),
+const columns = {
+  ...{
+    id: "text",
+    tenant_id: "text",
+    domain: "text",
+    code: "text",
+    url: "text",
+    file_id: "text",
+    permanent: "smallint",
+  },
+  ...{ status: "text", expires_at: "bigint", title: "text", notes: "text", tags: "text", fallback_url: "text" },
+  ...{ hits_per_month: "bigint", facts: "smallint", rules: "text", split: "text", utm: "text" },
+  ...{ forward_query: "smallint", password_hash: "text", created_at: "bigint", updated_at: "bigint" },
+  ...{ made_by_kind: "text", made_by: "text" },
+} as const satisfies Record<keyof NewLinkRow, BulkType>;
+
+const columnNames = Object.keys(columns) as (keyof NewLinkRow)[];
+const toValues = (row: NewLinkRow): BulkValue[] => columnNames.map((name) => row[name]);
+
+/** Every row names its tenant. */
+const insertRows = ofDialect<BulkInsert<ReturnType<typeof acrossTenants>, never>>((dialect) =>
+  bulkInsert(dialect, { into: "links", columns }),
 );
 
-const statementRows = 64;
 const onlyOwn: ReadonlySet<string> = new Set([ownDomain]);
 
 interface OwnedLinks {
