@@ -10,7 +10,7 @@ import { acrossTenants, type Db, ofTenant, type TenantDb, type Trx } from "../..
 import { type Place, raiseVersions } from "../../sql/versions.ts";
 import { spendOfMonth } from "../../tenants/monthly-usage.ts";
 import { cacheKey, type Link, type LinkFields, ownDomain } from "../link.ts";
-import { lockFiles, type NewLinkRow, toLink, toRow, withVersion } from "../rows.ts";
+import { asCreated, lockFiles, type NewLinkRow, toLink, toRow, withVersion } from "../rows.ts";
 import { trashedAmong } from "../trash/trash-store.ts";
 import { createGather } from "./gather.ts";
 
@@ -154,11 +154,13 @@ export function createNewLinks(sql: Sql): NewLinks {
       if (version === undefined) return [];
       claimed.delete(key); // of two that want the same code, the first gets it
       const row = toRow(tenant, link);
-      inserted.set(row.id, toLink({ ...row, version }));
+      inserted.set(row.id, asCreated(tenant, link, version));
       return [row];
     });
     rows.sort((a, b) => (a.id < b.id ? -1 : 1));
-    await insertRows[sql.dialect]().run(acrossTenants(trx), rows.flatMap(toValues));
+    const values: BulkValue[] = [];
+    for (const row of rows) for (const name of columnNames) values.push(row[name]);
+    await insertRows[sql.dialect]().run(acrossTenants(trx), values);
     await recordRequests(
       trx,
       tenant,
@@ -343,7 +345,6 @@ const columns = {
 } as const satisfies Record<keyof NewLinkRow, BulkType>;
 
 const columnNames = Object.keys(columns) as (keyof NewLinkRow)[];
-const toValues = (row: NewLinkRow): BulkValue[] => columnNames.map((name) => row[name]);
 
 /** Every row names its tenant. */
 const insertRows = ofDialect<BulkInsert<ReturnType<typeof acrossTenants>, never>>((dialect) =>
