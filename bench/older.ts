@@ -16,6 +16,7 @@ export const olderFolder = (): string | undefined =>
   Bun.env.QL_BENCH_BEFORE === undefined ? undefined : resolve(Bun.env.QL_BENCH_BEFORE);
 
 const commandMs = 600_000;
+const startMs = 60_000;
 
 export const runOlder = (folder: string, args: readonly string[], env: Environment): Promise<Finished> =>
   runProcess([...program(folder), ...args], { cwd: folder, env: cleanEnvironment(env), timeoutMs: commandMs });
@@ -33,7 +34,7 @@ export async function startOlder(folder: string, database: Database): Promise<Su
   if (postgres !== undefined) must(await runOlder(folder, ["migrate"], env));
   const child = startProcess([...program(folder), "serve"], { cwd: folder, env: cleanEnvironment(env) });
   const url = `http://127.0.0.1:${port}`;
-  await child.waitForUrl(`${url}/readyz`);
+  await child.waitForUrl(`${url}/readyz`, startMs);
   const [key] = await child.waitForOutput(/ql_[A-Za-z0-9]{43}/);
   must(await runOlder(folder, ["tenant", "update", "default", "--plan", "unlimited"], env));
   const server = {
