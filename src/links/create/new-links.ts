@@ -328,20 +328,12 @@ const selectByIds = statement((own: TenantDb, { ids }: Params<{ ids: readonly Li
   withVersion(own).where("links.id", "in", ids),
 );
 
+const [text, big, small] = ["text", "bigint", "smallint"] as const satisfies BulkType[];
 const columns = {
-  ...{
-    id: "text",
-    tenant_id: "text",
-    domain: "text",
-    code: "text",
-    url: "text",
-    file_id: "text",
-    permanent: "smallint",
-  },
-  ...{ status: "text", expires_at: "bigint", title: "text", notes: "text", tags: "text", fallback_url: "text" },
-  ...{ hits_per_month: "bigint", facts: "smallint", rules: "text", split: "text", utm: "text" },
-  ...{ forward_query: "smallint", password_hash: "text", created_at: "bigint", updated_at: "bigint" },
-  ...{ made_by_kind: "text", made_by: "text" },
+  ...{ id: text, tenant_id: text, domain: text, code: text, url: text, file_id: text, permanent: small, status: text },
+  ...{ expires_at: big, title: text, notes: text, tags: text, fallback_url: text, hits_per_month: big, facts: small },
+  ...{ rules: text, split: text, utm: text, forward_query: small, password_hash: text },
+  ...{ created_at: big, updated_at: big, made_by_kind: text, made_by: text },
 } as const satisfies Record<keyof NewLinkRow, BulkType>;
 
 const columnNames = Object.keys(columns) as (keyof NewLinkRow)[];
