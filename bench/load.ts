@@ -10,6 +10,8 @@ export interface Load {
   readonly headers?: readonly string[];
   /** A Lua file. */
   readonly script?: string;
+  /** How long an answer may take; wrk's own limit is 2 s. */
+  readonly timeoutSeconds?: number;
 }
 
 export interface Loaded {
@@ -40,7 +42,8 @@ export const chromeHeaders: readonly string[] = [
 ];
 
 /** Fails if any answer is an error: refusals are cheaper and would improve the figure. */
-export async function load({ url, connections, seconds, core, headers = [], script }: Load): Promise<Loaded> {
+export async function load(given: Load): Promise<Loaded> {
+  const { url, connections, seconds, core, headers = [], script, timeoutSeconds } = given;
   const tool = find("wrk");
   if (tool === undefined) throw new Error("wrk is not on this machine");
   const { code, stdout, stderr } = await runProcess(
@@ -49,6 +52,7 @@ export async function load({ url, connections, seconds, core, headers = [], scri
       ...[tool.path, "--threads", "1", "--connections", String(connections), "--duration", `${seconds}s`],
       ...headers.flatMap((header) => ["--header", header]),
       ...(script === undefined ? [] : ["--script", script]),
+      ...(timeoutSeconds === undefined ? [] : ["--timeout", `${timeoutSeconds}s`]),
       url,
     ],
     { timeoutMs: (seconds + 30) * 1_000 },

@@ -11,6 +11,7 @@ import { cache } from "./cache.ts";
 import { clicks } from "./clicks.ts";
 import { create } from "./create.ts";
 import { dashboard } from "./dashboard.ts";
+import { importing } from "./import.ts";
 import { limits } from "./limits.ts";
 import { tooBusy, watchOthers } from "./others.ts";
 import { redirect } from "./redirect.ts";
@@ -22,6 +23,7 @@ import { writeThrough } from "./write-through.ts";
 const benches: readonly Bench[] = [
   redirect,
   create,
+  importing,
   bulk,
   start,
   limits,

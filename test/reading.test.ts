@@ -48,7 +48,7 @@ const journeys: Journey[] = page
 /** The page says that these are read once, for all journeys. */
 const isWord = (file: string): boolean =>
   file.startsWith("base/") ||
-  /^sql\/(?:sql|sqlite|postgres|statement|statement-names|tenant-db)\.ts$/.test(file) ||
+  /^sql\/(?:sql|sqlite|postgres|bulk|statement|statement-names|tenant-db)\.ts$/.test(file) ||
   /^redis\/(?:client|with-breakers)\.ts$/.test(file);
 
 /** These import everything that they wire, so their imports say nothing about a journey. */

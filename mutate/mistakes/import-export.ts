@@ -64,6 +64,12 @@ export const importExport: Mistakes = {
     to: "",
     tests: ["src/import-export/throttle.test.ts"],
   },
+  "import-does-not-give-way": {
+    file: "import-export/pace.ts",
+    from: "const isSlow = (await redirects.nowMs()) > allowedMs;",
+    to: "const isSlow = (await redirects.nowMs()) > 10 * allowedMs;",
+    tests: ["src/import-export/pace.test.ts"],
+  },
   "two-imports-of-one-file": {
     file: "import-export/import-position.ts",
     from: '        .where("records", "=", from.records)\n',

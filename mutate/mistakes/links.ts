@@ -4,6 +4,8 @@ const store = ["test/conformance/links.test.ts"];
 const month = ["test/conformance/links-per-month.test.ts"];
 const isolation = ["test/conformance/isolation.test.ts"];
 
+const together = ["test/conformance/creates-together.test.ts"];
+
 export const links: Mistakes = {
   "older-version-accepted": {
     file: "links/store.ts",
@@ -145,10 +147,31 @@ export const links: Mistakes = {
     tests: isolation,
     only: "makes no link on a domain that is only claimed",
   },
+  "creates-without-a-shared-commit": {
+    file: "links/create/new-links.ts",
+    from: '    ...(sql.dialect === "sqlite" && { turn: () => nextTurn() }),\n',
+    to: "",
+    tests: together,
+    only: "SQLite share a transaction",
+  },
+  "one-bad-create-fails-all-beside-it": {
+    file: "links/create/gather.ts",
+    from: "if (batch.length === 1 || failsForAll(error)) {",
+    to: "if (batch.length > 0) {",
+    tests: together,
+    only: "SQLite fail alone",
+  },
+  "claim-of-another-tenant-left-out": {
+    file: "sql/versions.ts",
+    from: "a.tenant === b.tenant && byPlace(a, b) === 0;",
+    to: "byPlace(a, b) === 0;",
+    tests: together,
+    only: "SQLite give a code that several want",
+  },
   "links-gathered-for-another-tenant": {
     file: "links/create/new-links.ts",
-    from: "keyOf: ({ tenant, month, most }: Spender) => `${tenant} ${month} ${most}`,",
-    to: "keyOf: ({ month, most }: Spender) => `${month} ${most}`,",
+    from: "const keyOf = ({ tenant, month, most }: Spender): string => `${tenant} ${month} ${most}`;",
+    to: "const keyOf = ({ month, most }: Spender): string => `${month} ${most}`;",
     tests: month,
     only: "each tenant's own",
   },

@@ -4,6 +4,12 @@ const counters = ["src/server/counters.test.ts"];
 const limits = ["src/server/limits.test.ts"];
 
 export const server: Mistakes = {
+  "lateness-is-never-forgotten": {
+    file: "server/lateness.ts",
+    from: "Atomics.exchange(shared, 0, 0)",
+    to: "Atomics.load(shared, 0)",
+    tests: ["src/server/lateness.test.ts"],
+  },
   "guessers-fill-up-the-counters": {
     file: "server/counters.ts",
     from: "guesses: createMemoryCounters({ clock, idsMost: idsKept, keysMost: networksMost, forgets: true }),",

@@ -48,7 +48,21 @@ export type IdKind = keyof typeof prefixes;
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
 export function newId<Name extends IdKind>(name: Name, clock: Pick<Clock, "now">): Id<Name> {
-  return idFrom(name, clock.now(), randomBytes(chanceBytes));
+  return idFrom(name, clock.now(), nextChance());
+}
+
+/** Random bytes are requested for many IDs at once: each request takes longer than the rest of an ID. */
+const poolBytes = 4_096;
+let pool = new Uint8Array(0);
+let used = 0;
+
+function nextChance(): Uint8Array {
+  if (used + chanceBytes > pool.length) {
+    pool = new Uint8Array(randomBytes(poolBytes));
+    used = 0;
+  }
+  used += chanceBytes;
+  return pool.subarray(used - chanceBytes, used);
 }
 
 /**
@@ -101,18 +115,23 @@ export function parseId<Name extends IdKind>(name: Name, text: string): Id<Name>
     : undefined;
 }
 
+let last = { ms: -1, text: "" };
+
+/** Many IDs are made in one millisecond. */
 function time(ms: number): string {
+  if (last.ms === ms) return last.text;
   let text = "";
   let rest = ms;
   for (let i = 0; i < 10; i++) {
     text = alphabet.charAt(rest % 32) + text;
     rest = Math.floor(rest / 32);
   }
+  last = { ms, text };
   return text;
 }
 
 function letters(bytes: Uint8Array): string {
   let text = "";
-  for (const byte of bytes) text += alphabet.charAt(byte & 31);
+  for (let i = 0; i < bytes.length; i++) text += alphabet[(bytes[i] ?? 0) & 31];
   return text;
 }

@@ -12,8 +12,11 @@ import { textOf } from "../import-export/decode-text.ts";
 import { type FormatName, formatNames } from "../import-export/formats.ts";
 import { type ImportSettings, importRecords } from "../import-export/import.ts";
 import { beginning, createPositions, type ImportPosition } from "../import-export/import-position.ts";
+import { createPace, type RedirectWait } from "../import-export/pace.ts";
 import { readRecords } from "../import-export/records.ts";
 import { createThrottle } from "../import-export/throttle.ts";
+import { ownDomain } from "../links/link.ts";
+import type { LinkStore } from "../links/store.ts";
 import { isUnavailable } from "../sql/sql.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { requireTenant, withCore } from "./core.ts";
@@ -77,7 +80,10 @@ async function run(core: Core, tenant: Tenant, file: string, options: ImportOpti
   let bytes = 0;
   const settings: ImportSettings = {
     ...{ sql, links, store, positions, tenant, id, request, dryRun, now: systemClock.now },
-    ...(options.rate !== undefined && { throttle: createThrottle(options.rate, systemClock, sleep) }),
+    throttle:
+      options.rate === undefined
+        ? createPace(lookupTimes(store), sleep)
+        : createThrottle(options.rate, systemClock, sleep),
     refused: createRefused(progress, errors),
     moved(to) {
       const perSecond = Math.round(((to.records - from.records) * 1_000) / (systemClock.elapsed() - started));
@@ -106,6 +112,27 @@ async function run(core: Core, tenant: Tenant, file: string, options: ImportOpti
     if (errors) await once(errors.end(), "close");
   }
 }
+
+/** Redirects run in other processes. What they share with this one is the database: this is what a lookup takes there. */
+function lookupTimes(store: LinkStore): RedirectWait {
+  const nowMs = async () => {
+    const started = systemClock.elapsed();
+    await store.target(ownDomain, "");
+    return systemClock.elapsed() - started;
+  };
+  return {
+    async idleMs() {
+      await sleep(restMs);
+      const times: number[] = [];
+      for (let i = 0; i < lookups; i++) times.push(await nowMs());
+      return times.toSorted((a, b) => a - b)[Math.floor(lookups / 2)] ?? 0;
+    },
+    nowMs,
+  };
+}
+
+const restMs = 20;
+const lookups = 5;
 
 function createRefused(progress: ProgressBar, errors: WriteStream | undefined) {
   let shown = 0;

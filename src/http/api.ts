@@ -10,7 +10,7 @@ import type { Sessions } from "../people/sessions.ts";
 import type { Keys } from "../tenants/keys.ts";
 import type { Tenants } from "../tenants/tenants.ts";
 import { createAuthentication, workspaceHeader } from "./auth.ts";
-import { withCheckedBody } from "./body.ts";
+import { checkBody } from "./body.ts";
 import { type CachedPage, cachedPage } from "./cached-page.ts";
 import { docsHeaders, docsPage } from "./docs-page.ts";
 import type { RunOnce } from "./idempotency.ts";
@@ -78,7 +78,7 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
   api.use("/api/*", limitCalls(settings.limiter, clock));
   api.use("/api/*", async (c, next) => {
     const started = clock.elapsed();
-    c.req.raw = await withCheckedBody(c.req.raw, settings.bodyLimitBytes);
+    await checkBody(c.req, settings.bodyLimitBytes);
     if (clock.elapsed() - started > promptMs) await authentication.again(c);
     c.set("runOnce", settings.runOnce);
     c.set("again", () => authentication.again(c));

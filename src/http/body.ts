@@ -1,34 +1,40 @@
+import type { HonoRequest } from "hono";
 import { Problem } from "../base/errors.ts";
 import { readBody } from "../base/read-body.ts";
 import { targetOf } from "./request.ts";
 
 /**
- * Reads a request's JSON within a size and time limit, whatever its headers claim, and returns a request whose body can
- * be read again. Anything that is not JSON ends here, before any route sees it.
+ * Reads a request's JSON within a size and time limit, whatever its headers claim, and leaves it where the routes find
+ * it. Anything that is not JSON ends here, before any route sees it.
  */
 const deadlineMs = 10_000;
 
-export async function withCheckedBody(request: Request, limitBytes: number): Promise<Request> {
-  if (request.body === null) return request;
+export async function checkBody(sent: HonoRequest, limitBytes: number): Promise<void> {
+  const { raw: request } = sent;
+  if (request.body === null) return;
   if (Number(request.headers.get("content-length") ?? 0) > limitBytes) throw tooLarge(limitBytes);
   const bytes = await readWhole(request, limitBytes);
   if (bytes.length === 0) throw new Problem("invalid_json", "The request body is empty. Send JSON.");
-  if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(request.headers.get("content-type") ?? "")) {
+  const type = request.headers.get("content-type") ?? "";
+  if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)) {
     throw new Problem(
       "unsupported_media_type",
       "Send the request body as JSON with the header Content-Type: application/json.",
     );
   }
   const text = parse(bytes);
-  const headers = new Headers(request.headers);
-  headers.set("content-type", "application/json"); // normalizes the spelling
-  const { path, query } = targetOf(request.url);
-  return new Request(`http://host${path}${query}`, {
-    method: request.method,
-    headers,
-    body: text,
-    signal: request.signal,
-  });
+  if (type !== plainType) sent.raw = withPlainType(request);
+  sent.bodyCache.text = Promise.resolve(text) as unknown as string; // hono stores promises here, whatever its type says
+}
+
+const plainType = "application/json";
+
+/** The routes know one spelling. */
+function withPlainType({ url, method, headers: given, signal }: Request): Request {
+  const headers = new Headers(given);
+  headers.set("content-type", plainType);
+  const { path, query } = targetOf(url);
+  return new Request(`http://host${path}${query}`, { method, headers, signal });
 }
 
 /** The bytes as received. */

@@ -121,28 +121,49 @@ export function recognise(names: readonly string[], only?: FormatName): ImportFo
   );
 }
 
+export type OwnColumn = (typeof ownColumns)[number];
+
+/** Where a file in our own format has its columns. */
+export type OwnPlaces = readonly (readonly [name: OwnColumn, place: number])[];
+
+export const ownPlaces = (names: readonly string[]): OwnPlaces =>
+  ownColumns.map((name) => [name, names.lastIndexOf(name)] as const).filter(([, place]) => place >= 0);
+
 /** A CSV row in our own columns. Cells are text, and an empty cell counts as missing. */
-export function ownCells(cells: Fields): Fields {
-  const { tags, hitsPerMonth, expiresAt, domain, ...texts } = Object.fromEntries(
-    ownColumns.map((name) => [name, undisarm(String(cells[name] ?? ""))]),
-  );
-  const flag = (text = ""): unknown => flags[text.toLowerCase()] ?? text;
-  return given({
-    ...texts,
-    tags: tags?.startsWith("[") ? fromJson(tags) : split(tags, ","),
-    permanent: flag(texts.permanent),
-    forwardQuery: flag(texts.forwardQuery),
-    clickFacts: flag(texts.clickFacts),
-    hitsPerMonth: hitsPerMonth === "" ? undefined : Number(hitsPerMonth),
-    expiresAt: expiresAt === "never" ? null : expiresAt,
-    domain: domain?.trim().toLowerCase() === ownDomainWord ? null : domain,
-    ...Object.fromEntries(inJson.map((name) => [name, texts[name] === "" ? undefined : fromJson(texts[name] ?? "")])),
-    // The mark that an export writes. Any other text is the password itself.
-    password: ({ true: true, false: false } as Fields)[texts.password ?? ""] ?? texts.password,
-  });
+export function ownCells(cells: readonly string[], places: OwnPlaces): Fields {
+  const fields: Partial<Record<OwnColumn, unknown>> = {};
+  for (const [name, place] of places) {
+    const cell = cells[place] ?? "";
+    if (cell !== "") fields[name] = ownCell(name, undisarm(cell));
+  }
+  return fields as Fields;
 }
 
-const inJson = ["rules", "split", "utm"] as const;
+function ownCell(name: OwnColumn, text: string): unknown {
+  switch (name) {
+    case "tags":
+      return text.startsWith("[") ? fromJson(text) : split(text, ",");
+    case "permanent":
+    case "forwardQuery":
+    case "clickFacts":
+      return flags[text.toLowerCase()] ?? text;
+    case "hitsPerMonth":
+      return Number(text);
+    case "expiresAt":
+      return text === "never" ? null : text;
+    case "domain":
+      return text.trim().toLowerCase() === ownDomainWord ? null : text;
+    case "rules":
+    case "split":
+    case "utm":
+      return fromJson(text);
+    case "password":
+      // The mark that an export writes. Any other text is the password itself.
+      return text === "true" || text === "false" ? text === "true" : text;
+    default:
+      return text;
+  }
+}
 
 /** How often the link was clicked there. Our own format has no such field. */
 const counted = (source: FormatName, field: string, clicks: unknown): Fields =>
@@ -162,14 +183,11 @@ const passedOver = new Set([
   ...["record", "id", "shortUrl", "version", "updatedAt", "target", "suspended", "clicks", "lastClickAt"],
 ]);
 
-function own({ domain, password, ...fields }: Fields): Fields | string {
+function own(fields: Fields): Fields | string {
   // Without a password the link would be open to everyone.
-  if (password === true) return lostPassword;
-  return {
-    ...given(Object.fromEntries(Object.entries(fields).filter(([name]) => !passedOver.has(name)))),
-    ...(password !== false && given({ password })),
-    ...(domain === null ? { domain } : given({ domain })),
-  };
+  if (fields.password === true) return lostPassword;
+  const { password, ...rest } = fields;
+  return given(password === false ? rest : fields, passedOver);
 }
 
 const lostPassword =
@@ -179,12 +197,17 @@ const lostPassword =
  * Drops missing fields. Times are converted to one format. An invalid time is left as it is, and refused with the name
  * of its field.
  */
-function given(fields: Fields): Fields {
-  const there = Object.entries(fields).filter(([, value]) => value !== undefined && value !== "");
-  return Object.fromEntries(
-    there.map(([name, value]) => [name, name.endsWith("At") && typeof value === "string" ? toTime(value) : value]),
-  );
+function given(fields: Fields, without: ReadonlySet<string> = nothing): Fields {
+  const there: [string, unknown][] = [];
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    if (value === undefined || value === "" || without.has(name)) continue;
+    there.push([name, typeof value === "string" && name.endsWith("At") ? toTime(value) : value]);
+  }
+  return Object.fromEntries(there);
 }
+
+const nothing: ReadonlySet<string> = new Set();
 
 function toTime(text: string): string {
   // Some write "+0000" for "+00:00". A date alone means its first moment, and a time without an offset is in UTC,

@@ -59,7 +59,7 @@ export interface ImportSettings {
   readonly spends?: boolean;
 }
 
-export const batchRows = 250;
+export const batchRows = 512; // one statement for each table
 const redraws = 20;
 
 export async function importRecords(

@@ -1,7 +1,16 @@
 import { OperatorError } from "../base/errors.ts";
 import { readCsv } from "./csv.ts";
 import { damageIn } from "./decode-text.ts";
-import { type Fields, type FormatName, type ImportFormat, ownCells, ownColumns, recognise } from "./formats.ts";
+import {
+  type Fields,
+  type FormatName,
+  type ImportFormat,
+  type OwnPlaces,
+  ownCells,
+  ownColumns,
+  ownPlaces,
+  recognise,
+} from "./formats.ts";
 import { readJsonLines } from "./json-lines.ts";
 import type { Row } from "./row.ts";
 
@@ -31,17 +40,19 @@ export async function* readRecords(text: AsyncIterable<string>, reading: ReadOpt
 async function* fromCsv(text: AsyncIterable<string>, { recognised, only }: ReadOptions): AsyncGenerator<Row<Fields>> {
   let names: readonly string[] | undefined;
   let format: ImportFormat | undefined;
+  let places: OwnPlaces | undefined;
   for await (const row of readCsv(text)) {
     if (names === undefined || format === undefined) {
       if ("problem" in row) throw new OperatorError(`Line ${row.line} (column names) ${row.problem}.`);
       names = row.value.map(columnName);
       format = recognise(names, only) ?? refuse(names, only);
       const known = format.name === "quicklink" ? new Set<string>(ownColumns) : undefined;
+      places = known && ownPlaces(names);
       recognised(format.name, known === undefined ? [] : names.filter((name) => !known.has(name)));
     } else if ("problem" in row) {
       yield row;
     } else {
-      yield fromCells(row.line, row.value, names, format);
+      yield fromCells(row.line, row.value, names, format, places);
     }
   }
 }
@@ -51,14 +62,15 @@ function fromCells(
   cells: readonly string[],
   names: readonly string[],
   format: ImportFormat,
+  places: OwnPlaces | undefined,
 ): Row<Fields> {
-  const damage = cells.map(damageIn).find((found) => found !== undefined);
+  const damage = damageIn(cells.join(","));
   if (damage !== undefined) return { line, problem: damage };
   if (cells.length !== names.length) {
     return { line, problem: `has ${cells.length} cells, but there are ${names.length} columns` };
   }
-  const fields = Object.fromEntries(names.map((name, i) => [name, cells[i] ?? ""]));
-  return asLink(line, format.name === "quicklink" ? ownCells(fields) : fields, format);
+  if (places !== undefined) return asLink(line, ownCells(cells, places), format);
+  return asLink(line, Object.fromEntries(names.map((name, i) => [name, cells[i] ?? ""])), format);
 }
 
 async function* fromJsonLines(

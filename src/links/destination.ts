@@ -12,8 +12,7 @@ export type Admit = (field: string, text: string) => string;
 /** Every destination URL goes through this check. */
 export function createAdmit(ownHosts: ReadonlySet<string>, isBlocked: (host: string) => boolean): Admit {
   return (field, text) => {
-    const href = parseDestination(field, text, ownHosts);
-    const host = new URL(href).hostname;
+    const { href, hostname: host } = parseUrl(field, text, ownHosts);
     if (!isBlocked(host)) return href;
     throw invalid(field, "blocked_host", `Links to ${host} are blocked on this server. Contact the operator.`);
   };
@@ -22,7 +21,10 @@ export function createAdmit(ownHosts: ReadonlySet<string>, isBlocked: (host: str
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it finds control characters, some of which URL would silently drop.
 const control = /[\u0000-\u001f\u007f-\u009f]/;
 
-export function parseDestination(field: string, text: string, ownHosts: ReadonlySet<string>): string {
+export const parseDestination = (field: string, text: string, ownHosts: ReadonlySet<string>): string =>
+  parseUrl(field, text, ownHosts).href;
+
+function parseUrl(field: string, text: string, ownHosts: ReadonlySet<string>): URL {
   const trimmed = text.trim();
   if (trimmed === "") throw invalid(field, "empty", "Must be a URL, such as https://example.com/page.");
   if (trimmed.length > destinationMost) throw tooLong(field);
@@ -33,10 +35,8 @@ export function parseDestination(field: string, text: string, ownHosts: Readonly
       "The URL must not contain line breaks, tabs or other control characters.",
     );
   }
-  if (!URL.canParse(trimmed)) {
-    throw invalid(field, "not_a_url", "Must be a complete URL, such as https://example.com/page.");
-  }
-  const url = new URL(trimmed);
+  const url = URL.parse(trimmed);
+  if (url === null) throw invalid(field, "not_a_url", "Must be a complete URL, such as https://example.com/page.");
   if (url.protocol !== "https:" && url.protocol !== "http:") {
     throw invalid(field, "scheme_not_allowed", "Must be an http:// or https:// URL.");
   }
@@ -47,7 +47,7 @@ export function parseDestination(field: string, text: string, ownHosts: Readonly
     throw invalid(field, "own_host", "The URL points to this server; the link would loop.");
   }
   if (url.href.length > destinationMost) throw tooLong(field);
-  return url.href;
+  return url;
 }
 
 export function tooLong(field: string) {

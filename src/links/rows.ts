@@ -103,6 +103,36 @@ export function toRow(tenant: TenantId, link: NewLink): NewLinkRow {
   };
 }
 
+/** What `toLink` would read back. */
+export function asCreated(tenantId: TenantId, link: NewLink, version: number): Link {
+  const { id, domain, code, at, createdAt = at, passwordHash = null } = link;
+  return {
+    id,
+    tenantId,
+    domain,
+    code,
+    url: link.url,
+    file: link.file,
+    permanent: link.permanent,
+    status: link.status,
+    expiresAt: link.expiresAt,
+    title: link.title,
+    notes: link.notes,
+    tags: link.tags,
+    fallbackUrl: link.fallbackUrl,
+    hitsPerMonth: link.hitsPerMonth,
+    clickFacts: link.clickFacts,
+    rules: link.rules,
+    split: link.split,
+    utm: link.utm,
+    forwardQuery: link.forwardQuery,
+    password: passwordHash !== null,
+    version,
+    createdAt,
+    updatedAt: at,
+  };
+}
+
 export function toLink(row: LinkRow & { version: number }): Link {
   return {
     id: row.id,

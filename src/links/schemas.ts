@@ -385,11 +385,18 @@ type Sent = z.infer<typeof patchSchema>;
 export function toFields(sent: Sent): LinkChange {
   const { expiresAt, url, file, rules, split, utm, forwardQuery, fetchTitle: _, ...rest } = sent;
   const fields = {
-    ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)),
+    ...present(rest),
     ...destinationOf(url, file),
     ...choiceFromInput({ rules, split, utm, forwardQuery }),
   };
   return expiresAt === undefined ? fields : { ...fields, expiresAt: expiresAt === null ? null : fromIso(expiresAt) };
+}
+
+/** Without the fields that are undefined. Their names are those of the schema. */
+function present(fields: Record<string, unknown>): Record<string, unknown> {
+  const kept: Record<string, unknown> = {};
+  for (const name in fields) if (fields[name] !== undefined) kept[name] = fields[name];
+  return kept;
 }
 
 export function toInput(sent: z.infer<typeof createSchema>): LinkInput {

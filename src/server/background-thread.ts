@@ -12,17 +12,20 @@ import {
   type ToThread,
 } from "./background.ts";
 import { onThisThread } from "./background-work.ts";
+import { waitBy } from "./lateness.ts";
 
 /** The other side of `background.ts`, which decides how many jobs run here at a time. Has its own connections. */
 declare const self: { onmessage: (event: MessageEvent<ToThread>) => void; postMessage(message: ThreadMessage): void };
 
 let core: Promise<Core> | undefined;
+let lateness: Int32Array | undefined;
 
 self.onmessage = ({ data: message }) => void handle(message);
 
 async function handle(message: ToThread): Promise<void> {
   if (message.kind === "open") {
     const config = loadConfig(message.settings, "/");
+    lateness = message.lateness;
     core = openCore(config, {
       log: createLog("silent", { write() {} }, false, () => 0),
       isStopping: () => isSet(message.stopping),
@@ -33,8 +36,13 @@ async function handle(message: ToThread): Promise<void> {
     self.postMessage({ kind: "closed" });
   } else {
     try {
-      if (core === undefined) throw new Error("background thread received work before its settings");
-      self.postMessage({ kind: "done", id: message.id, result: await work(onThisThread(await core), message) });
+      if (core === undefined || lateness === undefined)
+        throw new Error("background thread received work before its settings");
+      self.postMessage({
+        kind: "done",
+        id: message.id,
+        result: await work(onThisThread(await core, waitBy(lateness)), message),
+      });
     } catch (error) {
       const { id } = message;
       if (error instanceof Problem) {

@@ -14,6 +14,7 @@ import { recount } from "../files/quota/storage-total.ts";
 import type { Actor } from "../history/history.ts";
 import { purgeHistory } from "../history/purge.ts";
 import { pruneAnswers } from "../idempotency/answers.ts";
+import type { RedirectWait } from "../import-export/pace.ts";
 import { importStep } from "../import-export/runs/step.ts";
 import { exportWorkspacePart } from "../import-export/workspace-export.ts";
 import { monthName } from "../limits/window.ts";
@@ -34,10 +35,10 @@ const feedDays = 1;
 const emailDays = 90;
 const rowsAtOnce = 500; // short transactions: another writer waits for one of them at most
 
-/** What `background.ts` offers, on the current thread. */
-export function onThisThread(core: Core): Background {
+/** What `background.ts` offers, on the current thread. `redirects`: how long they wait on the serving thread. */
+export function onThisThread(core: Core, redirects: RedirectWait): Background {
   return {
-    importStep: () => importStep(core),
+    importStep: () => importStep({ ...core, redirects }),
     createMany: (tenant, inputs, by, atomic) => core.links.createMany(tenant, inputs, by, atomic),
     runSteps: (tenant, steps, by) => core.links.runSteps(tenant, steps, by),
     find: (tenant, query) => core.store.find(tenant, query),

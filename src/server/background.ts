@@ -1,4 +1,5 @@
 import type { BlocklistOutcome } from "../abuse/apply-blocklist.ts";
+import type { Clock } from "../base/clock.ts";
 import { Problem, type ProblemCode } from "../base/errors.ts";
 import type { TenantId } from "../base/ids.ts";
 import type { Resources } from "../base/resources.ts";
@@ -24,6 +25,7 @@ import type { CountedFilter, ListCounts } from "../links/read/link-counts.ts";
 import type { StateFacts } from "../links/read/listed-state.ts";
 import type { TagUse } from "../links/tags/used-tags.ts";
 import type { Tenant } from "../tenants/tenants.ts";
+import { createLateness, unmeasured } from "./lateness.ts";
 
 /**
  * Long-running work. On SQLite a statement blocks its thread, so bulk writes, reports and clean-up run in a separate
@@ -92,18 +94,26 @@ const finishMs = 5_000;
 const interruptMs = 2_000; // several statements, of at most a hundred rows each
 
 export function createBackground(core: Core): Background {
-  return inTurns(core.resources, core.config.embedded ? thread(core) : inDatabase(core));
+  const { config, clock } = core;
+  if (config.embedded) return inTurns(core.resources, thread(config.source, clock));
+  // The database does most work itself. Reading the rows of an import is ours, and would keep visitors waiting.
+  const imports = thread({ ...config.source, QL_DATABASE_POOL: String(importConnections) }, clock);
+  const { importStep, stopSoon, close } = imports;
+  return inTurns(core.resources, { ...inDatabase(core), importStep, stopSoon, close });
 }
 
+const importConnections = 2;
+
+type InDatabase = Omit<Background, "importStep" | "stopSoon" | "close">;
+
 /** The work itself, without the thread. Loaded when first used: on SQLite the thread has it, and not the server. */
-function inDatabase(core: Core): Background {
+function inDatabase(core: Core): InDatabase {
   let loading: Promise<Background> | undefined;
   const work = (): Promise<Background> => {
-    loading ??= import("./background-work.ts").then(({ onThisThread }) => onThisThread(core));
+    loading ??= import("./background-work.ts").then(({ onThisThread }) => onThisThread(core, unmeasured));
     return loading;
   };
   return {
-    importStep: async () => (await work()).importStep(),
     createMany: async (...given) => (await work()).createMany(...given),
     runSteps: async (...given) => (await work()).runSteps(...given),
     find: async (...given) => (await work()).find(...given),
@@ -123,8 +133,6 @@ function inDatabase(core: Core): Background {
     condenseClicks: async (...given) => (await work()).condenseClicks(...given),
     purgeClicks: async (...given) => (await work()).purgeClicks(...given),
     forgetVisitors: async () => (await work()).forgetVisitors(),
-    stopSoon() {}, // the database does the work, and the socket's deadline is the limit
-    async close() {},
   };
 }
 
@@ -214,7 +222,12 @@ export type BackgroundJob =
   | { readonly kind: "importStep" };
 
 export type ToThread =
-  | { readonly kind: "open"; readonly settings: Record<string, string>; readonly stopping: Int32Array }
+  | {
+      readonly kind: "open";
+      readonly settings: Record<string, string>;
+      readonly stopping: Int32Array;
+      readonly lateness: Int32Array;
+    }
   | { readonly kind: "close" }
   | (BackgroundJob & { readonly id: number });
 
@@ -243,8 +256,9 @@ const isStopping = 1;
 /** The flag, as the thread reads it. */
 export const isSet = (stopping: Int32Array): boolean => Atomics.load(stopping, 0) === isStopping;
 
-function thread({ config, clock }: Pick<Core, "config" | "clock">): Background {
+function thread(settings: Record<string, string>, clock: Clock): Background {
   const stopping = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const lateness = createLateness(clock);
   let notSoon = () => {};
   let worker: Worker | undefined;
   let lastId = 0;
@@ -268,7 +282,7 @@ function thread({ config, clock }: Pick<Core, "config" | "clock">): Background {
       for (const job of waiting.values()) job.reject(new Error(`the background thread ended: ${event.message}`));
       waiting.clear();
     };
-    started.postMessage({ kind: "open", settings: config.source, stopping } satisfies ToThread);
+    started.postMessage({ kind: "open", settings, stopping, lateness: lateness.shared } satisfies ToThread);
     return started;
   }
 
@@ -321,7 +335,7 @@ function thread({ config, clock }: Pick<Core, "config" | "clock">): Background {
     condenseClicks: () => run({ kind: "condenseClicks" }) as Promise<Condensed>,
     purgeClicks: () => run({ kind: "purgeClicks" }) as Promise<PurgedClicks>,
     forgetVisitors: () => run({ kind: "forgetVisitors" }) as Promise<number>,
-    importStep: () => run({ kind: "importStep" }) as Promise<boolean>,
+    importStep: () => lateness.during(() => run({ kind: "importStep" }) as Promise<boolean>),
     stopSoon() {
       notSoon = clock.after(finishMs, interrupt);
     },

@@ -5,16 +5,16 @@ import { nameStatement } from "./statement-names.ts";
 import type { Db, OwnedTable } from "./tenant-db.ts";
 
 /**
- * Inserts and finds thousands of rows at once, for the one subject that has so many: clicks. Rows are given as one flat
- * list of values, in the order of the columns.
+ * Inserts and finds thousands of rows at once: clicks, and links that are imported. Rows are given as one flat list of
+ * values, in the order of the columns.
  *
  * PostgreSQL gets one array for each column: 10,000 events are one statement with 24 parameters, whose text never
  * changes. With a parameter for each value, the driver and the parser take longer than the insert. SQLite gets rows of
  * placeholders, in few lengths, so that few texts are prepared.
  */
 export interface BulkInsert<Handle, Row> {
-  /** The rows of `returning`. */
-  run(db: Handle, values: readonly BulkValue[]): Promise<Row[]>;
+  /** The rows of `returning`. `texts`: the list that `tail` was given. */
+  run(db: Handle, values: readonly BulkValue[], texts?: readonly string[]): Promise<Row[]>;
 }
 
 export type BulkValue = string | number | null;
@@ -23,8 +23,8 @@ export type BulkType = "smallint" | "integer" | "bigint" | "text";
 export interface BulkSettings<Table extends keyof Schema> {
   readonly into: Table;
   readonly columns: Partial<Record<keyof Schema[Table] & string, BulkType>>;
-  /** What follows the rows: `on conflict …`, `returning …`. */
-  readonly tail?: string;
+  /** What follows the rows: `on conflict …`, `returning …`. A function gets the end of `x …`: is x one of `texts`? */
+  readonly tail?: string | ((isOneOfTexts: string) => string);
 }
 
 /** Finds rows by thousands of keys at once. */
@@ -43,6 +43,17 @@ export interface BulkFindSettings<Table extends keyof Schema> {
 /** A table of tenants is reached by a handle of `acrossTenants`. */
 type BulkHandle<Table> = Table extends OwnedTable ? Kysely<Schema> : Db;
 
+/** Made when first used, once for each database. */
+export function ofDialect<Made>(make: (dialect: Dialect) => Made): Readonly<Record<Dialect, () => Made>> {
+  const made = new Map<Dialect, Made>();
+  const get = (dialect: Dialect) => () => {
+    const one = made.get(dialect) ?? make(dialect);
+    made.set(dialect, one);
+    return one;
+  };
+  return { sqlite: get("sqlite"), postgres: get("postgres") };
+}
+
 const sqliteParametersMost = 16_384; // SQLite allows 32,766
 const shortMost = 16;
 
@@ -54,23 +65,31 @@ export function bulkInsert<Table extends keyof Schema, Row = never>(
   const types = Object.values(columns) as BulkType[];
   const width = names.length;
   const head = `insert into ${into} (${names.map((name) => `"${name}"`).join(", ")})`;
+  const hasTexts = typeof tail === "function";
+  const ending = (isOneOfTexts: string) => (hasTexts ? tail(isOneOfTexts) : tail);
 
   if (dialect === "postgres") {
     const arrays = types.map((type, place) => `$${place + 1}::${type}[]`).join(", ");
     // "where true": otherwise "on conflict" could be read as the condition of a join.
-    const text = `${head} select * from unnest(${arrays}) as t where true ${tail}`;
+    const text = `${head} select * from unnest(${arrays}) as t where true ${ending(`= any($${width + 1}::text[])`)}`;
     nameStatement(text);
     return {
-      async run(db, values) {
+      async run(db, values, texts = []) {
         if (values.length === 0) return [];
         const lists = types.map((type, column) => arrayOf(type, values, column, width));
-        return await execute<Row>(db, text, lists);
+        return await execute<Row>(db, text, hasTexts ? [...lists, texts] : lists);
       },
     };
   }
 
-  const inRows = rowsOf(width, (rows) => `${head} values ${rows} ${tail}`);
-  return { run: (db, values) => inRows(values, (text, slice) => execute<Row>(db, text, slice)) };
+  const among = ending("in (select value from json_each(?))");
+  const inRows = rowsOf(width, (rows) => `${head} values ${rows} ${among}`);
+  return {
+    run(db, values, texts = []) {
+      const more = hasTexts ? [JSON.stringify(texts)] : [];
+      return inRows(values, (text, slice) => execute<Row>(db, text, hasTexts ? [...slice, ...more] : slice));
+    },
+  };
 }
 
 export function bulkFind<Table extends keyof Schema, Row>(

@@ -1,5 +1,6 @@
 import type { TenantId } from "../base/ids.ts";
 import type { Change, KeyVersion, LinkVersion } from "../cache/feed.ts";
+import { type BulkInsert, bulkInsert, ofDialect } from "./bulk.ts";
 import type { CodeState } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 import { type Params, rowBatches, statement } from "./statement.ts";
@@ -34,15 +35,19 @@ interface RaiseLinks {
   readonly state?: CodeState;
 }
 
-/** Codes for new links of a tenant. Codes that it cannot have are left out of the answer. */
+/** Codes for new links, of one tenant or several. Codes that a tenant cannot have are left out of the answer. */
 interface ClaimCodes {
   readonly claims: readonly Claim[];
-  readonly tenant: TenantId;
 }
 
-interface Claim extends Place {
+export interface Claim extends Place {
+  readonly tenant: TenantId;
   /** A generated code must be new or purged; a chosen one may also be one that its owner deleted. */
   readonly generated: boolean;
+}
+
+export interface ClaimedCode extends LinkVersion {
+  readonly tenant: TenantId;
 }
 
 /**
@@ -63,13 +68,13 @@ interface RaiseKeys {
 }
 
 const statementRows = 64;
-const noCodes = [""]; // a list in SQL cannot be empty, and no link has this code
 const raised = new WeakSet<Trx>();
 
+export async function raiseVersions(sql: Sql, trx: Trx, what: ClaimCodes, at: number): Promise<ClaimedCode[]>;
 export async function raiseVersions(
   sql: Sql,
   trx: Trx,
-  what: RaiseLinks | ClaimCodes | MoveCode,
+  what: RaiseLinks | MoveCode,
   at: number,
 ): Promise<LinkVersion[]>;
 export async function raiseVersions(
@@ -82,14 +87,17 @@ export async function raiseVersions(sql: Sql, trx: Trx, what: Raise, at: number)
   if (raised.has(trx)) throw new Error("a transaction raises all of its versions at once");
   raised.add(trx);
   const changes = await raise(sql, trx, what);
-  for (const some of rowBatches(changes.map(toRow), statementRows)) await insertChanges.run(trx, { rows: some, at });
+  await insertChanges[sql.dialect]().run(
+    trx,
+    changes.flatMap((change) => toRow(change, at)),
+  );
   return changes;
 }
 
 function raise(sql: Sql, trx: Trx, what: Raise): Promise<Change[]> {
   if ("links" in what) return raiseLinks(sql, trx, what);
-  if ("claims" in what) return claimCodes(trx, what);
-  if ("from" in what) return moveCode(trx, what);
+  if ("claims" in what) return claimCodes(sql, trx, what);
+  if ("from" in what) return moveCode(sql, trx, what);
   return raiseKeys(trx, "kind" in what ? [what] : what);
 }
 
@@ -115,25 +123,23 @@ async function raiseLinks(sql: Sql, trx: Trx, { links, state }: RaiseLinks): Pro
 
 /**
  * One statement for many codes: on PostgreSQL that created eight times as many links per second as a statement for
- * each, on SQLite twice as many. Lists in a single JSON parameter were no faster on PostgreSQL, and slower on SQLite. A
- * statement may touch a row only once, so a code that is claimed twice goes to the first.
+ * each, on SQLite twice as many. A statement of PostgreSQL may touch a row only once, so a code that a tenant claims
+ * twice goes to the first. Several tenants share a statement only on SQLite, which tries their claims one after the
+ * other.
  */
-async function claimCodes(trx: Trx, { claims, tenant }: ClaimCodes): Promise<LinkVersion[]> {
-  const changes: LinkVersion[] = [];
+async function claimCodes({ dialect }: Sql, trx: Trx, { claims }: ClaimCodes): Promise<ClaimedCode[]> {
   const sorted = claims.toSorted(byPlace);
-  const firsts = sorted.filter((claim, i) => i === 0 || byPlace(sorted[i - 1] as Claim, claim) !== 0);
-  for (const some of rowBatches(firsts, statementRows)) {
-    const places = some.map(({ domain, code }) => ({ domain, code }));
-    const chosen = some.filter(({ generated }) => !generated).map(({ code }) => code);
-    const rows = await claimPlaces.all(trx, { places, tenant, chosen: chosen.length === 0 ? noCodes : chosen });
-    changes.push(...rows.map(toLinkVersion));
-  }
-  return changes;
+  const firsts = sorted.filter((claim, i) => i === 0 || !isSameClaim(sorted[i - 1] as Claim, claim));
+  const chosen = firsts.flatMap(({ generated, code }) => (generated ? [] : code));
+  const rows = await claimPlaces[dialect]().run(trx, firsts.flatMap(toClaim), chosen);
+  return rows.map((row) => ({ ...toLinkVersion(row), tenant: row.tenant_id }));
 }
 
-async function moveCode(trx: Trx, { from, to, tenant }: MoveCode): Promise<LinkVersion[]> {
+const toClaim = ({ domain, code, tenant }: Place & { readonly tenant: TenantId }) => [domain, code, 1, "live", tenant];
+
+async function moveCode({ dialect }: Sql, trx: Trx, { from, to, tenant }: MoveCode): Promise<LinkVersion[]> {
   const leave = () => raiseCodesTo.first(trx, { domain: from.domain, codes: [from.code], state: "deleted" });
-  const claim = () => claimPlaces.first(trx, { places: [to], tenant, chosen: [to.code] });
+  const claim = async () => (await claimPlaces[dialect]().run(trx, toClaim({ ...to, tenant }), [to.code]))[0];
   const isFirst = byPlace(from, to) < 0;
   const early = await (isFirst ? leave() : claim());
   const late = await (isFirst ? claim() : leave());
@@ -157,9 +163,9 @@ async function raiseKeys(trx: Trx, raises: readonly RaiseKeys[]): Promise<KeyVer
 }
 
 /** Anything but a link has its key in `domain`, and no code. */
-function toRow(change: Change) {
+function toRow(change: Change, at: number) {
   const { domain, code } = change.kind === "link" ? change : { domain: change.key, code: "" };
-  return { kind: change.kind, domain, code, version: change.version };
+  return [change.kind, domain, code, change.version, at];
 }
 
 const toLinkVersion = (row: Place & { readonly version: number }): LinkVersion => ({
@@ -174,6 +180,8 @@ function byPlace(a: Place, b: Place): number {
   if (a.domain !== b.domain) return a.domain < b.domain ? -1 : 1;
   return a.code === b.code ? 0 : a.code < b.code ? -1 : 1;
 }
+
+const isSameClaim = (a: Claim, b: Claim): boolean => a.tenant === b.tenant && byPlace(a, b) === 0;
 
 interface Codes {
   readonly domain: string;
@@ -202,35 +210,26 @@ const setVersion = statement((db: Db, { domain, code, version }: Params<Place & 
   db.updateTable("link_versions").set({ version }).where("domain", "=", domain).where("code", "=", code),
 );
 
-interface Claims {
-  readonly places: readonly Place[];
-  readonly tenant: TenantId;
-  readonly chosen: readonly string[];
+interface ClaimedRow extends Place {
+  readonly version: number;
+  readonly tenant_id: TenantId;
 }
 
-/** Codes that were never used or were purged, and those of `chosen` that their owner deleted. */
-const claimPlaces = statement((db: Db, { places, tenant, chosen }: Params<Claims>) =>
-  db
-    .insertInto("link_versions")
-    .values(places.map((place) => ({ ...place, version: 1, state: "live" as const, tenant_id: tenant })))
-    .onConflict((conflict) =>
-      conflict
-        .columns(["domain", "code"])
-        .doUpdateSet((row) => ({ version: row("link_versions.version", "+", 1), state: "live", tenant_id: tenant }))
-        .where((row) =>
-          row.or([
-            row("link_versions.state", "=", "purged"),
-            row.and([
-              row("link_versions.state", "=", "deleted"),
-              // A custom domain passes to another tenant with all its codes; on the server's own domain they keep
-              // their owner.
-              row.or([row("link_versions.tenant_id", "=", tenant), row("link_versions.domain", "<>", "")]),
-              row("link_versions.code", "in", chosen),
-            ]),
-          ]),
-        ),
-    )
-    .returning(["domain", "code", "version"]),
+/**
+ * Codes that were never used or were purged, and those of the given list that their owner deleted. A custom domain passes
+ * to another tenant with all its codes; on the server's own domain they keep their owner.
+ */
+const claimPlaces = ofDialect<BulkInsert<Db, ClaimedRow>>((dialect) =>
+  bulkInsert(dialect, {
+    into: "link_versions",
+    columns: { domain: "text", code: "text", version: "bigint", state: "text", tenant_id: "text" },
+    tail: (isChosen) => `on conflict (domain, code) do update
+      set version = link_versions.version + 1, state = 'live', tenant_id = excluded.tenant_id
+      where link_versions.state = 'purged' or (link_versions.state = 'deleted'
+        and (link_versions.tenant_id = excluded.tenant_id or link_versions.domain <> '')
+        and link_versions.code ${isChosen})
+      returning domain, code, version, tenant_id`,
+  }),
 );
 
 const raiseKeyed = statement(
@@ -244,7 +243,9 @@ const raiseKeyed = statement(
       .returning(["key", "version"]),
 );
 
-const insertChanges = statement(
-  (db: Db, { rows, at }: Params<{ rows: readonly ReturnType<typeof toRow>[]; at: number }>) =>
-    db.insertInto("changes").values(rows.map((row) => ({ ...row, at }))),
+const insertChanges = ofDialect<BulkInsert<Db, never>>((dialect) =>
+  bulkInsert(dialect, {
+    into: "changes",
+    columns: { kind: "text", domain: "text", code: "text", version: "bigint", at: "bigint" },
+  }),
 );

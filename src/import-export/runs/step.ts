@@ -11,8 +11,8 @@ import type { Tenants } from "../../tenants/tenants.ts";
 import { textOf } from "../decode-text.ts";
 import { batchRows, type ImportSettings, importRecords } from "../import.ts";
 import { beginning, createPositions } from "../import-position.ts";
+import { createPace, type RedirectWait } from "../pace.ts";
 import { readRecords } from "../records.ts";
-import { createThrottle } from "../throttle.ts";
 import { type BadRow, createImportRuns, type ImportRun, type ImportRuns } from "./import-runs.ts";
 
 /**
@@ -26,11 +26,11 @@ export interface ImportStepParts {
   readonly tenants: Tenants;
   readonly storage: Pick<Storage, "read">;
   readonly clock: Clock;
+  /** How long redirects of this server wait. */
+  readonly redirects: RedirectWait;
 }
 
-const rowsPerSecond = 2_000;
-const checkedPerSecond = 10_000;
-const stepRows = 10 * batchRows;
+const stepRows = 20 * batchRows;
 const pieceBytes = 262_144;
 const notedRows = 10 * batchRows;
 
@@ -62,7 +62,7 @@ async function check(parts: ImportStepParts, runs: ImportRuns, run: ImportRun): 
   let noted = 0;
   const settings = await settingsOf(parts, run, {
     dryRun: true,
-    throttle: createThrottle(checkedPerSecond, parts.clock, sleep),
+    throttle: createPace(parts.redirects, sleep),
     refused: (line, problem) => bad.push({ line, problem }),
     async moved(to) {
       await runs.addBadRows(run, "check", bad.splice(0));
@@ -82,7 +82,7 @@ async function importSome(parts: ImportStepParts, runs: ImportRuns, run: ImportR
   const bad: BadRow[] = [];
   const settings = await settingsOf(parts, run, {
     dryRun: false,
-    throttle: createThrottle(rowsPerSecond, parts.clock, sleep),
+    throttle: createPace(parts.redirects, sleep),
     refused: (line, problem) => bad.push({ line, problem }),
     moved: () => runs.addBadRows(run, "import", bad.splice(0)),
   });

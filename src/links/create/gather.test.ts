@@ -1,18 +1,26 @@
 import { describe, expect, test } from "bun:test";
-import { createGather } from "./gather.ts";
+import { createGather, type GatherSettings } from "./gather.ts";
+
+interface Wanted {
+  readonly group: string;
+  readonly all: readonly number[];
+}
 
 /** Writes that end on demand. */
-function slowly(most: number) {
-  const writes: { group: string; all: readonly number[]; end: PromiseWithResolvers<void> }[] = [];
-  const gather = createGather<string, number, string>({
-    keyOf: (group) => group,
+function slowly(most: number, more: Partial<GatherSettings<Wanted, string[]>> = {}) {
+  const writes: { wanted: readonly Wanted[]; end: PromiseWithResolvers<void> }[] = [];
+  const gathered = createGather<Wanted, string[]>({
+    keyOf: ({ group }) => group,
+    sizeOf: ({ all }) => all.length,
     most,
-    async run(group, all) {
+    failsForAll: (error) => error instanceof Error && error.message === "away",
+    async run(wanted) {
       const end = Promise.withResolvers<void>();
-      writes.push({ group, all, end });
+      writes.push({ wanted, end });
       await end.promise;
-      return all.map((one) => `${group}${one}`);
+      return wanted.map(({ group, all }) => all.map((one) => `${group}${one}`));
     },
+    ...more,
   });
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   async function end(index: number, error?: Error): Promise<void> {
@@ -20,7 +28,11 @@ function slowly(most: number) {
     else writes[index]?.end.resolve();
     await turn();
   }
-  return { gather, end, made: () => writes.map(({ group, all }) => `${group}:${all.join()}`) };
+  return {
+    gather: (group: string, all: readonly number[]) => gathered({ group, all }),
+    end,
+    made: () => writes.map(({ wanted }) => `${wanted[0]?.group}:${wanted.flatMap(({ all }) => all).join()}`),
+  };
 }
 
 describe("gathering", () => {
@@ -40,6 +52,29 @@ describe("gathering", () => {
     expect(await Promise.all([first, second, third])).toEqual([["a1"], ["a2", "a3"], ["a4"]]);
   });
 
+  test("writes together what came in one turn, where a write leaves no time for others to come", async () => {
+    const turns: PromiseWithResolvers<void>[] = [];
+    const { gather, end, made } = slowly(3, {
+      turn() {
+        const turn = Promise.withResolvers<void>();
+        turns.push(turn);
+        return turn.promise;
+      },
+    });
+    const all = [1, 2, 3, 4].map((one) => gather("a", [one]));
+    expect(made()).toEqual([]);
+    turns[0]?.resolve();
+    await end(-1);
+    expect(made()).toEqual(["a:1,2,3"]);
+    await end(0);
+    // Others have their turn before the next write.
+    expect([turns.length, made().length]).toEqual([2, 1]);
+    turns[1]?.resolve();
+    await end(-1);
+    await end(1);
+    expect(await Promise.all(all)).toEqual([["a1"], ["a2"], ["a3"], ["a4"]]);
+  });
+
   test("puts no more into one write than it may, unless one brings more", async () => {
     const { gather, end, made } = slowly(3);
     const all = [[1], [2, 3], [4, 5], [6, 7, 8, 9], [10]].map((some) => gather("a", some));
@@ -48,12 +83,26 @@ describe("gathering", () => {
     await Promise.all(all);
   });
 
-  test("fails for those in the failed write, and continues", async () => {
-    const { gather, end } = slowly(10);
-    const [first, second] = [gather("a", [1]).catch((error: Error) => error.message), gather("a", [2])];
-    await end(0, new Error("lost"));
-    await end(1);
-    expect([await first, await second]).toEqual(["lost", ["a2"]]);
+  test("repeats a failed write for each alone, and continues", async () => {
+    const { gather, end, made } = slowly(10);
+    const all = [1, 2, 3].map((one) => gather("a", [one]).catch((error: Error) => error.message));
+    await end(0);
+    await end(1, new Error("bad"));
+    await end(2, new Error("bad"));
+    await end(3);
+    const last = gather("a", [4]);
+    await end(4);
+    expect(made()).toEqual(["a:1", "a:2,3", "a:2", "a:3", "a:4"]);
+    expect(await Promise.all([...all, last])).toEqual([["a1"], "bad", ["a3"], ["a4"]]);
+  });
+
+  test("does not repeat a write that failed for all", async () => {
+    const { gather, end, made } = slowly(10);
+    const all = [1, 2, 3].map((one) => gather("a", [one]).catch((error: Error) => error.message));
+    await end(0);
+    await end(1, new Error("away"));
+    expect(await Promise.all(all)).toEqual([["a1"], "away", "away"]);
+    expect(made()).toEqual(["a:1", "a:2,3"]);
   });
 
   test("lets only so many wait", async () => {

@@ -1,14 +1,16 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { HistoryId, LinkId, TenantId } from "../../base/ids.ts";
 import type { Actor } from "../../history/history.ts";
 import { addToRequest } from "../../history/requests.ts";
 import { monthName } from "../../limits/window.ts";
-import { isUniqueViolation, type Sql } from "../../sql/sql.ts";
-import { type Params, rowBatches, statement } from "../../sql/statement.ts";
-import { type Db, ofTenant, type TenantDb, type Trx } from "../../sql/tenant-db.ts";
-import { raiseVersions } from "../../sql/versions.ts";
+import { type BulkInsert, type BulkType, type BulkValue, bulkInsert, ofDialect } from "../../sql/bulk.ts";
+import { isUnavailable, isUniqueViolation, type Sql } from "../../sql/sql.ts";
+import { type Params, statement } from "../../sql/statement.ts";
+import { acrossTenants, type Db, ofTenant, type TenantDb, type Trx } from "../../sql/tenant-db.ts";
+import { type Place, raiseVersions } from "../../sql/versions.ts";
 import { spendOfMonth } from "../../tenants/monthly-usage.ts";
 import { cacheKey, type Link, type LinkFields, ownDomain } from "../link.ts";
-import { lockFiles, type NewLinkRow, toLink, toRow, withVersion } from "../rows.ts";
+import { asCreated, lockFiles, type NewLinkRow, toLink, toRow, withVersion } from "../rows.ts";
 import { trashedAmong } from "../trash/trash-store.ts";
 import { createGather } from "./gather.ts";
 
@@ -88,7 +90,9 @@ export interface NewLinks {
 }
 
 const meetingsMost = 5;
-const gatheredMost = 16; // on SQLite a transaction blocks the serving thread: for a few milliseconds at most
+
+/** Links in one shared transaction. On SQLite it blocks the serving thread: for a few milliseconds at most. */
+const gatheredMost = 64;
 
 export function createNewLinks(sql: Sql): NewLinks {
   const { db } = sql;
@@ -104,8 +108,29 @@ export function createNewLinks(sql: Sql): NewLinks {
     ),
   );
 
-  /** Locks in the order of `sql/versions.ts`. */
-  async function insertLinks(trx: Trx, tenant: TenantId, links: readonly NewLink[]): Promise<Created[]> {
+  /** Locks in the order of `sql/versions.ts`. On PostgreSQL all requests are of one tenant. */
+  async function insertLinks(trx: Trx, requests: readonly OwnedLinks[]): Promise<Created[][]> {
+    const inspected: Inspected[] = [];
+    for (const { tenant, links } of requests) inspected.push(await inspect(trx, tenant, links));
+    const claims = inspected.flatMap(({ tenant, fit }) =>
+      fit.map(({ domain, code, generated }) => ({ domain, code, generated, tenant })),
+    );
+    const at = requests[0]?.links[0]?.at ?? 0;
+    const claimed = new Map(
+      (await raiseVersions(sql, trx, { claims }, at)).map((one) => [ownKey(one.tenant, one), one.version]),
+    );
+    const results: Created[][] = [];
+    for (const one of inspected) results.push(await insertClaimed(trx, one, claimed));
+    return results;
+  }
+
+  async function insertOwn(trx: Trx, tenant: TenantId, links: readonly NewLink[]): Promise<Created[]> {
+    const [created = []] = await insertLinks(trx, [{ tenant, links }]);
+    return created;
+  }
+
+  /** Which of them may exist, and those that do already. */
+  async function inspect(trx: Trx, tenant: TenantId, links: readonly NewLink[]): Promise<Inspected> {
     const made = await linksByIds(
       trx,
       tenant,
@@ -113,27 +138,29 @@ export function createNewLinks(sql: Sql): NewLinks {
     );
     const owned = await holdDomains(trx, tenant, links);
     const files = await lockFiles(sql, trx, tenant, links);
-    const hasDomain = ({ domain }: NewLink) => owned.has(domain);
-    const hasFile = ({ file }: NewLink) => file === null || files.has(file);
-    const claims = links.filter((link) => !made.has(link.id) && hasDomain(link) && hasFile(link));
-    const changes = await raiseVersions(sql, trx, { claims, tenant }, links[0]?.at ?? 0);
-    const versions = new Map(changes.map(({ domain, code, version }) => [cacheKey(domain, code), version]));
+    const unfit = ({ domain, file }: NewLink) => {
+      if (!owned.has(domain)) return "no_domain";
+      return file === null || files.has(file) ? undefined : "no_file";
+    };
+    return { tenant, links, made, unfit, fit: links.filter((link) => !made.has(link.id) && !unfit(link)) };
+  }
+
+  async function insertClaimed(trx: Trx, inspected: Inspected, claimed: Map<string, number>): Promise<Created[]> {
+    const { tenant, links, made, unfit, fit } = inspected;
     const inserted = new Map<LinkId, Link>();
-    const rows = claims.flatMap((link) => {
-      const key = cacheKey(link.domain, link.code);
-      const version = versions.get(key);
+    const rows = fit.flatMap((link) => {
+      const key = ownKey(tenant, link);
+      const version = claimed.get(key);
       if (version === undefined) return [];
-      versions.delete(key); // of two that want the same code, the first gets it
+      claimed.delete(key); // of two that want the same code, the first gets it
       const row = toRow(tenant, link);
-      inserted.set(row.id, toLink({ ...row, version }));
+      inserted.set(row.id, asCreated(tenant, link, version));
       return [row];
     });
-    for (const some of rowBatches(
-      rows.sort((a, b) => (a.id < b.id ? -1 : 1)),
-      statementRows,
-    )) {
-      await insertRows.run(ofTenant(trx, tenant), { rows: some });
-    }
+    rows.sort((a, b) => (a.id < b.id ? -1 : 1));
+    const values: BulkValue[] = [];
+    for (const row of rows) for (const name of columnNames) values.push(row[name]);
+    await insertRows[sql.dialect]().run(acrossTenants(trx), values);
     await recordRequests(
       trx,
       tenant,
@@ -142,14 +169,13 @@ export function createNewLinks(sql: Sql): NewLinks {
     const trashed = await trashedAmong(
       trx,
       tenant,
-      claims.filter(({ id, generated }) => !generated && !inserted.has(id)),
+      fit.filter(({ id, generated }) => !generated && !inserted.has(id)),
     );
     return links.map((link): Created => {
-      const [found, ours] = [made.get(link.id), inserted.get(link.id)];
+      const [found, ours, why] = [made.get(link.id), inserted.get(link.id), unfit(link)];
       if (found) return { kind: "found", link: found };
       if (ours) return { kind: "created", link: ours };
-      if (!hasDomain(link)) return { kind: "no_domain" };
-      if (!hasFile(link)) return { kind: "no_file" };
+      if (why !== undefined) return { kind: why };
       const id = link.generated ? undefined : trashed.get(cacheKey(link.domain, link.code));
       return { kind: "taken", ...(id !== undefined && { trashed: id }) };
     });
@@ -160,36 +186,62 @@ export function createNewLinks(sql: Sql): NewLinks {
    * other creation of this tenant waits for it until the commit.
    */
   async function spend(trx: Trx, { tenant, month, most }: Spender, created: readonly Created[]): Promise<number> {
-    const count = created.filter(({ kind }) => kind === "created").length;
+    const count = countCreated(created);
     if (count === 0) return 0;
     return most - (await spendOfMonth(trx, { tenant, name: "links", month }, count)) - count;
   }
 
-  async function createWithinMonth(spender: Spender, links: readonly NewLink[]): Promise<Created[]> {
-    let meetings = 0;
-    for (let tried = links; ; ) {
+  /** Each tenant within its month: one that has no more room does not affect the others. */
+  async function createWithinMonths(requests: readonly SpentLinks[]): Promise<Created[][]> {
+    const groups = [...Map.groupBy(requests, ({ spender }) => keyOf(spender)).values()];
+    const tried = groups.map((group) => ({
+      spender: (group[0] as SpentLinks).spender,
+      links: group.flatMap(({ links }) => links),
+    }));
+    for (let meetings = 0; ; ) {
       try {
         const created = await sql.transaction(async (trx) => {
-          const results = await insertLinks(trx, spender.tenant, tried);
-          const room = await spend(trx, spender, results);
-          if (room < 0) throw new Overspent(room + results.filter(({ kind }) => kind === "created").length);
+          const results = await insertLinks(
+            trx,
+            tried.map(({ spender: { tenant }, links }) => ({ tenant, links })),
+          );
+          for (const [place, { spender }] of tried.entries()) {
+            const result = results[place] ?? [];
+            const room = await spend(trx, spender, result);
+            if (room < 0) throw new Overspent(place, room + countCreated(result));
+          }
           return results;
         });
-        return links.map((_, place) => created[place] ?? { kind: "spent" });
+        const results = new Map<SpentLinks, Created[]>();
+        for (const [place, group] of groups.entries()) {
+          const own = created[place]?.values();
+          for (const request of group) {
+            results.set(
+              request,
+              request.links.map(() => own?.next().value ?? { kind: "spent" }),
+            );
+          }
+        }
+        return requests.map((request) => results.get(request) ?? []);
       } catch (error) {
         // Another run of the same request has just created it: the retry finds it.
-        if (isUniqueViolation(error) && links.some(({ findable }) => findable) && ++meetings < meetingsMost) continue;
+        if (isUniqueViolation(error) && requests.some(hasFindable) && ++meetings < meetingsMost) continue;
         if (!(error instanceof Overspent)) throw error;
         // Fewer every time, because usage only grows.
-        tried = links.slice(0, Math.max(0, error.room));
+        const one = tried[error.place];
+        if (one !== undefined) tried[error.place] = { ...one, links: one.links.slice(0, Math.max(0, error.room)) };
       }
     }
   }
 
   const gathered = createGather({
-    keyOf: ({ tenant, month, most }: Spender) => `${tenant} ${month} ${most}`,
-    run: createWithinMonth,
+    // A transaction of PostgreSQL holds the row of its tenant's month, and must not keep other tenants waiting for it.
+    keyOf: ({ spender }: SpentLinks) => (sql.dialect === "sqlite" ? "" : keyOf(spender)),
+    sizeOf: ({ links }) => links.length,
+    run: createWithinMonths,
     most: gatheredMost,
+    failsForAll: isUnavailable,
+    ...(sql.dialect === "sqlite" && { turn: () => nextTurn() }),
   });
 
   /** They stay the tenant's until the transaction ends: a domain can only be removed without links. */
@@ -206,15 +258,15 @@ export function createNewLinks(sql: Sql): NewLinks {
 
   return {
     async createEach(tenant, links, spending) {
-      if (spending === "nothing") return sql.transaction((trx) => insertLinks(trx, tenant, links));
-      return gathered(spenderOf(tenant, links, spending), links);
+      if (spending === "nothing") return sql.transaction((trx) => insertOwn(trx, tenant, links));
+      return gathered({ spender: spenderOf(tenant, links, spending), links });
     },
 
     async createAll(tenant, links, spending) {
       for (let meetings = 1; ; meetings++) {
         try {
           return await sql.transaction(async (trx) => {
-            const results = await insertLinks(trx, tenant, links);
+            const results = await insertOwn(trx, tenant, links);
             const refused = refusedOf(results);
             if (refused.size > 0) throw new NotAll({ kind: "refused", refused });
             const room = spending === "nothing" ? 0 : await spend(trx, spenderOf(tenant, links, spending), results);
@@ -230,7 +282,7 @@ export function createNewLinks(sql: Sql): NewLinks {
 
     createWith: (tenant, links, also) =>
       sql.transaction(async (trx) => {
-        const created = await insertLinks(trx, tenant, links);
+        const created = await insertOwn(trx, tenant, links);
         await also(trx, created);
         return created;
       }),
@@ -276,12 +328,46 @@ const selectByIds = statement((own: TenantDb, { ids }: Params<{ ids: readonly Li
   withVersion(own).where("links.id", "in", ids),
 );
 
-const insertRows = statement((own: TenantDb, { rows }: Params<{ rows: readonly NewLinkRow[] }>) =>
-  own.insertInto("links").values(rows),
+const [text, big, small] = ["text", "bigint", "smallint"] as const satisfies BulkType[];
+const columns = {
+  ...{ id: text, tenant_id: text, domain: text, code: text, url: text, file_id: text, permanent: small, status: text },
+  ...{ expires_at: big, title: text, notes: text, tags: text, fallback_url: text, hits_per_month: big, facts: small },
+  ...{ rules: text, split: text, utm: text, forward_query: small, password_hash: text },
+  ...{ created_at: big, updated_at: big, made_by_kind: text, made_by: text },
+} as const satisfies Record<keyof NewLinkRow, BulkType>;
+
+const columnNames = Object.keys(columns) as (keyof NewLinkRow)[];
+
+/** Every row names its tenant. */
+const insertRows = ofDialect<BulkInsert<ReturnType<typeof acrossTenants>, never>>((dialect) =>
+  bulkInsert(dialect, { into: "links", columns }),
 );
 
-const statementRows = 64;
 const onlyOwn: ReadonlySet<string> = new Set([ownDomain]);
+
+interface OwnedLinks {
+  readonly tenant: TenantId;
+  readonly links: readonly NewLink[];
+}
+
+/** New links of one caller. */
+interface SpentLinks {
+  readonly spender: Spender;
+  readonly links: readonly NewLink[];
+}
+
+/** New links of a tenant, before their codes are claimed. */
+interface Inspected extends OwnedLinks {
+  readonly made: ReadonlyMap<LinkId, Link>;
+  readonly unfit: (link: NewLink) => "no_domain" | "no_file" | undefined;
+  /** Those that need a code. */
+  readonly fit: readonly NewLink[];
+}
+
+const ownKey = (tenant: TenantId, { domain, code }: Place): string => `${tenant} ${cacheKey(domain, code)}`;
+const keyOf = ({ tenant, month, most }: Spender): string => `${tenant} ${month} ${most}`;
+const hasFindable = ({ links }: SpentLinks): boolean => links.some(({ findable }) => findable);
+const countCreated = (created: readonly Created[]): number => created.filter(({ kind }) => kind === "created").length;
 
 /** Whose month the links count towards, and how many it may have. */
 interface Spender {
@@ -303,9 +389,12 @@ class NotAll extends Error {
   }
 }
 
-/** Undoes a transaction that created more links than the month has room for. */
+/** Undoes a transaction in which one request created more links than its month has room for. */
 class Overspent extends Error {
-  constructor(readonly room: number) {
+  constructor(
+    readonly place: number,
+    readonly room: number,
+  ) {
     super(`the month has room for ${room} links`);
   }
 }

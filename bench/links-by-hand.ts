@@ -1,0 +1,112 @@
+/**
+ * What creates and imports are compared with: the database driver alone, which runs the statements of new links by hand.
+ * It has no HTTP, no validation and no rules, and knows that every code is free.
+ */
+import { Database } from "bun:sqlite";
+import { Client } from "pg";
+import { destination } from "./subject.ts";
+
+export interface HandRow {
+  readonly id: string;
+  readonly code: string;
+  readonly url: string;
+  readonly title: string | null;
+  readonly tags: string;
+}
+
+export interface LinksByHand {
+  /** In one transaction, with their count towards the month. */
+  insert(rows: readonly HandRow[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const linkColumns = [
+  ...["id", "tenant_id", "domain", "code", "url", "file_id", "permanent", "status", "expires_at", "title", "notes"],
+  ...["tags", "fallback_url", "hits_per_month", "facts", "rules", "split", "utm", "forward_query", "password_hash"],
+  ...["created_at", "updated_at", "made_by_kind", "made_by"],
+];
+const month = new Date().toISOString().slice(0, 7);
+const conflict = `on conflict (domain, code) do update set version = link_versions.version + 1, state = 'live',
+  tenant_id = excluded.tenant_id where link_versions.state = 'purged' returning domain, code, version`;
+const spent = `on conflict (tenant_id, name, month) do update set used = tenant_usage.used + excluded.used returning used`;
+
+let made = 0;
+/** Like those of the program in length and order. */
+export function handRow(code = `${process.pid.toString(36)}-${made.toString(36)}`, url = destination): HandRow {
+  const place = String(made++).padStart(10, "0");
+  return { id: `lnk_${Date.now().toString(32)}${process.pid}${place}`, code, url, title: null, tags: "[]" };
+}
+
+const claimOf = (tenant: string, { code }: HandRow) => ["", code, 1, "live", tenant];
+const changeOf = ({ code }: HandRow, at: number) => ["link", "", code, 1, at];
+const linkOf = (tenant: string, { id, code, url, title, tags }: HandRow, at: number) => [
+  ...[id, tenant, "", code, url, null, 0, "active", at, title, null, tags, null, null, 1, null, null, null, 0, null],
+  ...[at, at, "key", null],
+];
+
+export function sqliteByHand(path: string, tenant: string): LinksByHand {
+  const db = new Database(path);
+  // As the program has it, so that the statements do the same work.
+  for (const pragma of ["journal_mode = wal", "synchronous = full", "foreign_keys = on", "cache_size = -8000"]) {
+    db.run(`pragma ${pragma}`);
+  }
+  db.run("pragma secure_delete = on");
+  const insert = (into: string, columns: readonly string[], count: number, tail = "") => {
+    const row = `(${columns.map(() => "?").join(", ")})`;
+    return db.query(`insert into ${into} (${columns.join(", ")}) values ${Array(count).fill(row).join(", ")} ${tail}`);
+  };
+  return {
+    async insert(rows) {
+      const at = Date.now();
+      db.query("begin immediate").run();
+      insert("link_versions", claimColumns, rows.length, conflict).all(...rows.flatMap((row) => claimOf(tenant, row)));
+      insert("changes", changeColumns, rows.length).run(...rows.flatMap((row) => changeOf(row, at)));
+      insert("links", linkColumns, rows.length).run(...rows.flatMap((row) => linkOf(tenant, row, at)));
+      insert("tenant_usage", usageColumns, 1, spent).all("links", month, rows.length, tenant);
+      db.query("commit").run();
+    },
+    async close() {
+      db.close();
+    },
+  };
+}
+
+const claimColumns = ["domain", "code", "version", "state", "tenant_id"];
+const changeColumns = ["kind", "domain", "code", "version", "at"];
+const usageColumns = ["name", "month", "used", "tenant_id"];
+
+const claimTypes = ["text", "text", "bigint", "text", "text"];
+const changeTypes = ["text", "text", "text", "bigint", "bigint"];
+const numbers = new Set(["expires_at", "hits_per_month", "created_at", "updated_at"]);
+const flags = new Set(["permanent", "facts", "forward_query"]);
+const linkTypes = linkColumns.map((name) => (numbers.has(name) ? "bigint" : flags.has(name) ? "smallint" : "text"));
+
+export async function postgresByHand(url: string, tenant: string): Promise<LinksByHand> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const insert = (into: string, columns: readonly string[], types: readonly string[], rows: unknown[][], tail = "") => {
+    const arrays = types.map((type, place) => `$${place + 1}::${type}[]`).join(", ");
+    const text = `insert into ${into} (${columns.join(", ")}) select * from unnest(${arrays}) as t where true ${tail}`;
+    return client.query({ name: into, text, values: types.map((_, column) => rows.map((row) => row[column])) });
+  };
+  return {
+    async insert(rows) {
+      const at = Date.now();
+      await client.query("begin");
+      const claims = rows.map((row) => claimOf(tenant, row));
+      await insert("link_versions", claimColumns, claimTypes, claims, conflict);
+      await insert(
+        "changes",
+        changeColumns,
+        changeTypes,
+        rows.map((row) => changeOf(row, at)),
+      );
+      const links = rows.map((row) => linkOf(tenant, row, at));
+      await insert("links", linkColumns, linkTypes, links);
+      const used = [["links", month, rows.length, tenant]];
+      await insert("tenant_usage", usageColumns, ["text", "text", "bigint", "text"], used, spent);
+      await client.query("commit");
+    },
+    close: () => client.end(),
+  };
+}
