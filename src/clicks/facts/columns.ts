@@ -1,4 +1,4 @@
-import { type ClickTarget, type LinkKey, splitKey } from "../../links/link.ts";
+import { type ClickTarget, cacheKey, type LinkKey, splitKey } from "../../links/link.ts";
 import { type ClickBatch, type ClickedLink, dimensions, none } from "../click.ts";
 
 /**
@@ -163,23 +163,30 @@ export interface ClickedLinks {
 export function createClickedLinks(): ClickedLinks {
   const batch = nextBatch();
   const links: ClickedLink[] = [];
-  const named = new Map<string, number>();
+  /** The last place of each link. */
+  const places = new Map<number, number>();
   let bytes = 0;
+
+  function find(key: LinkKey, { link, tags }: ClickTarget): number | undefined {
+    const place = places.get(link);
+    const known = place === undefined ? undefined : links[place];
+    return known !== undefined && isNamed(known, key) && isSame(known.tags, tags) ? place : undefined;
+  }
+
   return {
     links,
     get bytes() {
       return bytes;
     },
     placeOf(key, target) {
-      // A cached link keeps its object, so nearly every click finds its place without building a name.
+      // A cached link keeps its object until it is loaded again.
       if (target.batch === batch) return target.place;
       const { link, tenant, tags } = target;
-      const name = JSON.stringify([link, key, tags]);
-      let place = named.get(name);
+      let place = find(key, target);
       if (place === undefined) {
         place = links.push({ link, tenant, ...splitKey(key), tags }) - 1;
-        named.set(name, place);
-        bytes += 2 * (entryBytes + 2 * name.length);
+        places.set(link, place);
+        bytes += 2 * entryBytes + 2 * key.length + tags.reduce((sum, tag) => sum + entryBytes + 2 * tag.length, 0);
       }
       target.batch = batch;
       target.place = place;
@@ -187,3 +194,8 @@ export function createClickedLinks(): ClickedLinks {
     },
   };
 }
+
+const isNamed = ({ domain, code }: ClickedLink, key: LinkKey): boolean => cacheKey(domain, code) === key;
+
+const isSame = (some: readonly string[], others: readonly string[]): boolean =>
+  some.length === others.length && some.every((one, place) => one === others[place]);
