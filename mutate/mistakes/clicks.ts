@@ -246,6 +246,19 @@ export const clicks: Mistakes = {
     to: "",
     tests: ["src/clicks/facts/capture.test.ts"],
   },
+  "one-tally-though-visitors-differ": {
+    file: "clicks/events/overflow.ts",
+    from: "if (!some.isEqualForBoth && isOne(entry)) {",
+    to: "if (!some.isEqualForBoth && !isOne(entry)) {",
+    tests: ["test/conformance/click-writer.test.ts"],
+    only: "one tally for both",
+  },
+  "empty-tally-of-a-tenant-read-as-nothing": {
+    file: "clicks/rollups/overflow-tallies.ts",
+    from: '(whose === "link" || tenant_tally === "" ? tally : tenant_tally)',
+    to: '(whose === "link" ? tally : tenant_tally)',
+    tests: ["test/conformance/click-rollups.test.ts"],
+  },
   "link-keeps-its-old-place": {
     file: "clicks/facts/columns.ts",
     from: "if (target.batch === batch) return target.place;",
