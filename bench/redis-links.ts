@@ -1,7 +1,7 @@
 /** Links in a private Redis, written and read as a server does, but without a server. */
 import { systemClock } from "../src/base/clock.ts";
 import { linkForm } from "../src/redirect/cache-format.ts";
-import type { CachedLink } from "../src/redirect/link-source.ts";
+import { type CachedLink, cachedLink } from "../src/redirect/link-source.ts";
 import { createRedisCache, type RedisCache } from "../src/redis/cache.ts";
 import { connectRedis, type Redis } from "../src/redis/client.ts";
 import type { LinkNumber, TenantNumber } from "../src/sql/schema.ts";
@@ -60,8 +60,9 @@ function put(tier: RedisCache<CachedLink>, code: string, more: Partial<CachedLin
   tier.put(code, { version: 1, value: { ...plainLink(code), ...more } }, ticket);
 }
 
-const plainLink = (code: string): CachedLink => ({
-  ...{ url: urlOf(code), file: null, permanent: false, expiresAt: null, fallbackUrl: null },
-  ...{ password: false, suspended: false, hitsMax: null, choice: null, pattern: undefined },
-  clicks: { link: 12_345_678 as LinkNumber, tenant: -1_234 as TenantNumber, tags: [], facts: true },
-});
+const plainLink = (code: string): CachedLink =>
+  cachedLink({
+    ...{ url: urlOf(code), file: null, permanent: false, expiresAt: null, fallbackUrl: null },
+    ...{ password: false, suspended: false, hitsMax: null, choice: null },
+    clicks: { link: 12_345_678 as LinkNumber, tenant: -1_234 as TenantNumber, tags: [], facts: true },
+  });

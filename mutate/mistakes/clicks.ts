@@ -246,10 +246,29 @@ export const clicks: Mistakes = {
     to: "",
     tests: ["src/clicks/facts/capture.test.ts"],
   },
+  "one-tally-though-visitors-differ": {
+    file: "clicks/events/overflow.ts",
+    from: "if (!some.isEqualForBoth && isOne(entry)) {",
+    to: "if (!some.isEqualForBoth && !isOne(entry)) {",
+    tests: ["test/conformance/click-writer.test.ts"],
+    only: "one tally for both",
+  },
+  "empty-tally-of-a-tenant-read-as-nothing": {
+    file: "clicks/rollups/overflow-tallies.ts",
+    from: '(whose === "link" || tenant_tally === "" ? tally : tenant_tally)',
+    to: '(whose === "link" ? tally : tenant_tally)',
+    tests: ["test/conformance/click-rollups.test.ts"],
+  },
+  "link-keeps-its-old-place": {
+    file: "clicks/facts/columns.ts",
+    from: "if (target.batch === batch) return target.place;",
+    to: "if (target.batch !== noBatch) return target.place;",
+    tests: ["src/clicks/facts/capture.test.ts"],
+  },
   "text-keeps-its-old-place": {
     file: "clicks/facts/columns.ts",
-    from: "if (fact.columns === columns) return fact.place;",
-    to: "if (fact.columns !== undefined) return fact.place;",
+    from: "if (fact.batch === batch) return fact.place;",
+    to: "if (fact.batch !== noBatch) return fact.place;",
     tests: ["src/clicks/facts/capture.test.ts"],
   },
   "unsure-batch-under-a-new-number": {
@@ -401,8 +420,8 @@ export const clicks: Mistakes = {
   },
   "campaign-of-another-destination": {
     file: "clicks/facts/facts.ts",
-    from: "if (own?.destination === destination) return own.campaign;",
-    to: "if (own !== undefined) return own.campaign;",
+    from: "if (own?.destination === destination) return own;",
+    to: "if (own !== undefined) return own;",
     tests: ["src/clicks/facts/facts.test.ts"],
   },
   "visitors-remembered-before-the-commit": {

@@ -17,6 +17,12 @@ export const limits: Mistakes = {
     to: "if (lane.left >= 0 && now < lane.validUntil) return true;",
     tests: meters,
   },
+  "dropped-meter-used-again": {
+    file: "limits/meters.ts",
+    from: "if (last !== undefined && last.hits !== noLane) return last;",
+    to: "if (last !== undefined) return last;",
+    tests: meters,
+  },
   "lease-valid-from-its-answer": {
     file: "limits/meters.ts",
     from: "validUntil: asked + validForMs }",

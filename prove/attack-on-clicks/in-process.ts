@@ -18,6 +18,7 @@ const placesFrom = 1_000_000;
 
 export async function attackInProcess(env: Environment, code: string, requests: number) {
   const { createCapture } = await load<typeof import("../../src/clicks/facts/capture.ts")>("clicks/facts/capture.ts");
+  const { recordedLink } = await load<typeof import("../../src/clicks/facts/columns.ts")>("clicks/facts/columns.ts");
   const { createFacts } = await load<typeof import("../../src/clicks/facts/facts.ts")>("clicks/facts/facts.ts");
   const { createVisitorHash } =
     await load<typeof import("../../src/clicks/facts/visitor-hash.ts")>("clicks/facts/visitor-hash.ts");
@@ -35,7 +36,12 @@ export async function attackInProcess(env: Environment, code: string, requests: 
       .select(["links.number as link", "tenants.number as tenant"])
       .where("links.code", "=", code)
       .executeTakeFirstOrThrow();
-    const target = { link: row.link, tenant: row.tenant, facts: true, tags: [] } as unknown as ClickTarget;
+    const target = recordedLink({
+      link: row.link,
+      tenant: row.tenant,
+      facts: true,
+      tags: [],
+    } as unknown as ClickTarget);
     const visits = new WeakMap<Request, { url: string; address: string }>();
     const capture = createCapture({
       readFacts: createFacts({

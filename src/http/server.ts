@@ -58,6 +58,8 @@ export interface Server {
    * own address, so that address counts as unknown.
    */
   addressOf(request: Request): string | undefined;
+  /** The same, and cheaper, for reports: nobody may be let in or refused by it. */
+  reportedAddressOf(request: Request): string | undefined;
   /** Whether the request came through one of our proxies, whose headers are trusted. */
   isFromProxy(request: Request): boolean;
   /** Stops accepting, lets running requests finish, and aborts the rest at the deadline. */
@@ -299,8 +301,16 @@ export function startServer(settings: ServerSettings): Server {
 
   const isFromProxy = (request: Request): boolean => isTrusted(peerOf(request) ?? "", trustedProxies);
 
-  function addressOf(request: Request): string | undefined {
-    const peer = peerOf(request);
+  /**
+   * Who listens on a loopback address, as behind a proxy on the same machine, is reached from there only, unless the kernel was
+   * told to route such addresses. Asking it for the peer of a connection takes 1.2 µs.
+   */
+  const onlyPeer = isLoopback(settings.hostname) ? settings.hostname : undefined;
+
+  const addressOf = (request: Request): string | undefined => clientOf(request, peerOf(request));
+  const reportedAddressOf = (request: Request): string | undefined => clientOf(request, onlyPeer ?? peerOf(request));
+
+  function clientOf(request: Request, peer: string | undefined): string | undefined {
     const client = hasProxies ? clientAddress(peer, request.headers.get("x-forwarded-for"), trustedProxies) : peer;
     return isLoopback(client) && !isDirect(request) ? undefined : client;
   }
@@ -308,6 +318,7 @@ export function startServer(settings: ServerSettings): Server {
   return {
     port: server.port ?? settings.port,
     addressOf,
+    reportedAddressOf,
     isFromProxy,
     async stop(deadlineMs) {
       stopping = true;

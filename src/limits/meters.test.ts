@@ -403,6 +403,20 @@ describe("what is recorded", () => {
     expect(meters.size).toBe(0);
   });
 
+  test("a meter that was kept is used until it is dropped, and its link gets another one then", async () => {
+    const { meters, meter } = world(10_000);
+    await meters.spend(meter, "hits", null, 0);
+    expect(meters.of("abc", meter)).toBe(meter);
+    meters.acknowledge(meters.drain(false));
+    meters.drain(false);
+    const next = meters.of("abc", meter);
+    expect(next).not.toBe(meter);
+    expect(meters.of("abc", next)).toBe(next);
+    await meters.spend(next, "hits", null, 0);
+    expect(units(meters.drain(false))).toBe(1);
+    expect(() => meters.spend(meter, "hits", null, 0)).toThrow();
+  });
+
   test("hits stay in the month of their lease", async () => {
     const { meters, meter, clock } = world(10_000);
     clock.set(Date.UTC(2026, 10, 30, 23, 59, 59));

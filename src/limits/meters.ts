@@ -25,8 +25,8 @@ import { granted, type Verdict } from "./verdict.ts";
  */
 export interface Meter {
   readonly key: string;
-  readonly hits: Lane;
-  readonly exempt: Lane;
+  hits: Lane;
+  exempt: Lane;
 }
 
 export interface Lane {
@@ -85,8 +85,11 @@ export interface Drained extends MonthOf {
 }
 
 export interface Meters {
-  /** Do not keep the result: a meter with nothing to record is dropped at the next recording. */
-  of(key: string): Meter;
+  /**
+   * A meter with nothing to record is dropped at the next recording, so nobody may spend from one that they kept. `last` is the
+   * one that this returned for the key before, if known: while it is in use, it need not be looked up.
+   */
+  of(key: string, last?: Meter): Meter;
   /**
    * Spends one unit, for a reason (its index in the caller's list) that is recorded with it. `max` of null means no
    * limit: counted, never refused. Answers at once whenever there is a lease. `patience` is what the visitor has left;
@@ -150,7 +153,8 @@ export function createMeters(settings: MeterSettings): Meters {
   let answerMs = answerFirstMs;
   let looksAhead = true;
 
-  function of(key: string): Meter {
+  function of(key: string, last?: Meter): Meter {
+    if (last !== undefined && last.hits !== noLane) return last;
     let meter = meters.get(key);
     if (meter === undefined) {
       meter = { key, hits: newLane("hits", none), exempt: newLane("exempt", none) };
@@ -373,7 +377,11 @@ export function createMeters(settings: MeterSettings): Meters {
         }
         // A lease lives for seconds, so this keeps only links visited in the last few seconds.
         const isKept = settings.open && (isDenied(meter.hits, now) || isDenied(meter.exempt, now));
-        if (!isKept && isIdle(meter.hits) && isIdle(meter.exempt)) meters.delete(key);
+        if (!isKept && isIdle(meter.hits) && isIdle(meter.exempt)) {
+          meters.delete(key);
+          meter.hits = noLane;
+          meter.exempt = noLane;
+        }
       }
       const drained = waiting;
       waiting = [];
@@ -425,3 +433,6 @@ function newLane(draws: Draws, none: readonly number[]): Lane {
     aheadFrom: 0,
   };
 }
+
+/** Of a meter that was dropped. Spending from it throws: what it took would never be recorded. */
+const noLane: Lane = Object.freeze(newLane("exempt", []));

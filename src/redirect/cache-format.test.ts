@@ -1,18 +1,19 @@
 import { describe, expect, test } from "bun:test";
-import type { ClickTarget, TargetFile } from "../links/link.ts";
+import type { ClickTarget, MeteredTarget, TargetFile } from "../links/link.ts";
 import type { LinkNumber, TenantNumber } from "../sql/schema.ts";
 import { linkForm } from "./cache-format.ts";
-import type { CachedLink } from "./link-source.ts";
+import { type CachedLink, cachedLink } from "./link-source.ts";
 
 const file: TargetFile = {
   ...{ key: "stored/ten_1/fil_1", name: "Grüße.pdf", type: "application/pdf", sizeBytes: 12 },
   sha256: "ab".repeat(32),
 };
 const clicks: ClickTarget = { link: 7 as LinkNumber, tenant: -3 as TenantNumber, tags: [], facts: true };
-const known = (more: Partial<CachedLink>): CachedLink => ({
-  ...{ url: "https://example.com/", file: null, permanent: false, expiresAt: null, fallbackUrl: null },
-  ...{ password: false, suspended: false, hitsMax: null, choice: null, clicks, pattern: undefined, ...more },
-});
+const known = (more: Partial<MeteredTarget>): CachedLink =>
+  cachedLink({
+    ...{ url: "https://example.com/", file: null, permanent: false, expiresAt: null, fallbackUrl: null },
+    ...{ password: false, suspended: false, hitsMax: null, choice: null, clicks, ...more },
+  });
 const plain = known({});
 const ruled: CachedLink = {
   ...plain,

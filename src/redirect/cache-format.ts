@@ -3,7 +3,7 @@ import { type ClickTarget, keyOfChange, type MeteredTarget, type TargetFile } fr
 import type { Choice } from "../links/routing/choice.ts";
 import { readRules } from "../links/routing/rules.ts";
 import type { LinkNumber, TenantNumber } from "../sql/schema.ts";
-import type { CachedLink } from "./link-source.ts";
+import { type CachedLink, cachedLink } from "./link-source.ts";
 
 /**
  * A link as stored in the shared cache: `{"u":"https://…"}`. A field is written only if it differs from what most links
@@ -32,7 +32,7 @@ export const linkForm: Form<CachedLink> = {
     const link = Object.fromEntries(names.map((name) => [name, fields[name].read(json[fields[name].letter])]));
     const target = link as unknown as Link;
     if ((target.url === "") === (target.file === null)) throw new Error("a link leads to an address or to a file");
-    return { ...target, pattern: undefined };
+    return cachedLink(target);
   },
 };
 

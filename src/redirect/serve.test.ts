@@ -7,7 +7,7 @@ import type { TargetFile } from "../links/link.ts";
 import type { LinkNumber, TenantNumber } from "../sql/schema.ts";
 import { createBots } from "./bots.ts";
 import { hitReasons } from "./decide.ts";
-import type { CachedLink } from "./link-source.ts";
+import { type CachedLink, cachedLink } from "./link-source.ts";
 import { createRouting } from "./routing.ts";
 import { createRedirect } from "./serve.ts";
 import { createAgents } from "./user-agents.ts";
@@ -18,11 +18,11 @@ const log = createLog("silent", { write() {} }, false, () => now);
 const browser = "Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0";
 const home = "https://example.com/";
 const file: TargetFile = { key: "k", name: "a.pdf", type: "application/pdf", sizeBytes: 1, sha256: null };
-const plain: CachedLink = {
+const plain = cachedLink({
   ...{ url: home, file: null, permanent: false, expiresAt: null, fallbackUrl: null, password: false },
-  ...{ suspended: false, choice: null, hitsMax: null, pattern: undefined },
+  ...{ suspended: false, choice: null, hitsMax: null },
   clicks: { link: 1 as LinkNumber, tenant: 1 as TenantNumber, tags: [], facts: true },
-};
+});
 const choice = { rules: [], split: [], forwardQuery: false };
 
 interface Visit {

@@ -231,7 +231,9 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     answer: Answer,
     patience: Patience | undefined,
   ): Verdict | Promise<Verdict> {
-    return meters.spend(meters.of(key), answer.draws, target.hitsMax, placeOf[answer.reason], patience);
+    const meter = meters.of(key, target.meter);
+    if (meter !== target.meter) target.meter = meter;
+    return meters.spend(meter, answer.draws, target.hitsMax, placeOf[answer.reason], patience);
   }
 
   /** A denied visit may be sent to the fallback, which asks the other limit: at most twice. */

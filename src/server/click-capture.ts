@@ -10,20 +10,21 @@ import type { Wiring } from "./wiring.ts";
 /** Takes clicks from the redirect, with facts about their visitors unless the operator switched them off. */
 export async function openCapture({ core, metrics }: Wiring, sources: VisitorSources): Promise<Capture> {
   const { config, clock, secretFor } = core;
-  const { addressOf, countries, agentOf, isBot } = sources;
+  const { reportedAddressOf, countries, agentOf, isBot } = sources;
   const withFacts = config.QL_CLICK_FACTS === "on";
   const path = config.QL_CITY_DATABASE;
   const cities = withFacts && path !== undefined ? await openCityTable(path) : undefined;
   const loaded = withFacts ? withDeadline(countries.load(), tableMs, "the country table").catch(() => {}) : undefined;
 
-  const visitOf = withFacts
-    ? (request: Request): SeenVisit => ({
-        headers: request.headers,
-        url: request.url,
-        address: addressOf(request),
-        country: countries.told(request),
-      })
-    : ({ headers }: Request): SeenVisit => ({ headers, url: undefined, address: undefined, country: undefined });
+  const visitOf = (request: Request, facts: boolean): SeenVisit =>
+    withFacts && facts
+      ? {
+          headers: request.headers,
+          url: request.url,
+          address: reportedAddressOf(request),
+          country: countries.told(request),
+        }
+      : { headers: request.headers, url: undefined, address: undefined, country: undefined };
   const readFacts = createFacts({
     agentOf,
     botKindOf: createBotKinds(isBot),

@@ -29,6 +29,7 @@ export interface RedirectParts {
 /** What tells who a visitor is; each remembers its last answers, so that rules and reports share them. */
 export interface VisitorSources {
   readonly addressOf: (request: Request) => string | undefined;
+  readonly reportedAddressOf: (request: Request) => string | undefined;
   readonly countries: Countries;
   readonly agentOf: AgentOf;
   readonly isBot: IsBot;
@@ -39,7 +40,8 @@ export function openVisitorSources({ config }: Core, server: () => Server, log: 
   const addressOf = (request: Request) => server().addressOf(request);
   const isFromProxy = (request: Request) => server().isFromProxy(request);
   const countries = createCountries({ addressOf, isFromProxy, header: config.QL_COUNTRY_HEADER, log });
-  return { addressOf, countries, agentOf: createAgents(), isBot: createBots() };
+  const reportedAddressOf = (request: Request) => server().reportedAddressOf(request);
+  return { addressOf, reportedAddressOf, countries, agentOf: createAgents(), isBot: createBots() };
 }
 
 type Visits = Pick<RedirectSettings, "gate" | "routeVisitor" | "detailsOf" | "brands" | "addressOf" | "isBot">;

@@ -590,7 +590,10 @@ export interface ClickOverflowTable {
   writer: string;
   /** JSON of a `Tally`; its visitors are the day's first visits to the link. For reports on the link. */
   tally: string;
-  /** The same clicks, with the day's first visits to the tenant. For reports on the tenant, its domains and tags. */
+  /**
+   * The same clicks, with the day's first visits to the tenant. For reports on the tenant, its domains and tags. Empty if it equals
+   * `tally`.
+   */
   tenant_tally: string;
 }
 

@@ -199,12 +199,12 @@ async function storeWithin(trx: Trx, tenant: ClickTenant, clicks: readonly TestC
     if (one === undefined) continue;
     const quarter = quarterOf(one.at);
     const text = (bit: number) => writeTallyText(tallyOfClicks(some, bit), quarter);
+    const [tally, ofTenant] = [text(firstToLink), text(firstToTenant)];
     const row = {
       ...placeOf(one),
       quarter,
       writer: `writer ${++seq}`,
-      tally: text(firstToLink),
-      tenant_tally: text(firstToTenant),
+      ...{ tally, tenant_tally: ofTenant === tally ? "" : ofTenant },
     };
     await trx.insertInto("click_overflow").values(row).execute();
   }

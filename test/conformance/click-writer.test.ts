@@ -234,8 +234,37 @@ onEachDatabase(({ open, openTwo }) => {
       await writer.write(2, batchOf(visits(two, 700, 1)));
       const [first, second] = await overflowRows();
       const visitorsOf = (text = "") => readTallyText(text, quarterOf(now)).visitors;
-      expect([visitorsOf(first?.tally), visitorsOf(first?.tenant_tally)]).toEqual([100, 100]);
+      expect([visitorsOf(first?.tally), first?.tenant_tally]).toEqual([100, ""]);
       expect([visitorsOf(second?.tally), visitorsOf(second?.tenant_tally)]).toEqual([200, 100]);
+    });
+
+    test("beyond the cap with one tally for both, until a visitor is new to the link only", async () => {
+      const [one, two] = [acme.link(1), acme.link(2)];
+      const writer = writerOn(sql);
+      const visits = (link: typeof one, count: number, from: number): TestClick[] =>
+        Array.from({ length: count }, (_, i) => ({ link, at: now, visitor: from + i }));
+      const stored = async () => {
+        const row = (await overflowRows()).find(({ link }) => link === one.link);
+        const read = (text = "") => {
+          const { visitors, ...tally } = readTallyText(text, quarterOf(now));
+          return [clicksOf({ visitors, ...tally }), visitors, tally.people.get("country")?.get("")?.clicks];
+        };
+        return [read(row?.tally), row?.tenant_tally === "" ? "" : read(row?.tenant_tally)];
+      };
+      await writer.write(1, batchOf(visits(one, 600, 1)));
+      await writer.write(2, batchOf(visits(one, 600, 1)));
+      expect(await stored()).toEqual([[700, 100, 700], ""]);
+      await writer.write(3, batchOf(visits(two, 40, 1_001)));
+      await writer.write(4, batchOf([...visits(one, 40, 1_001), ...visits(one, 5, 2_001)]));
+      expect(await stored()).toEqual([
+        [745, 145, 745],
+        [745, 105, 745],
+      ]);
+      await writer.write(5, batchOf(visits(one, 10, 1)));
+      expect(await stored()).toEqual([
+        [755, 145, 755],
+        [755, 105, 755],
+      ]);
     });
 
     test("without facts under pressure, as unknown, so that breakdowns add up", async () => {

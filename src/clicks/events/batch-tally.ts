@@ -15,11 +15,19 @@ export interface TalliedClicks {
   readonly first: Uint8Array;
 }
 
-/** The same clicks, with the first visits to the link and with those to the tenant. */
+/**
+ * The same clicks, with the first visits to the link and with those to the tenant. One and the same tally as long as these are
+ * equal: nearly all clicks beyond a cap are of visitors who came before.
+ */
 export interface BothTallies {
   readonly ofLink: Tally;
   readonly ofTenant: Tally;
 }
+
+/** Whether each of these is a first visit to both the link and the tenant, or to neither. */
+export const isEqualForBoth = ({ first }: TalliedClicks): boolean => first.every((bits) => !isForOne(bits));
+
+const isForOne = (bits: number): boolean => ((bits & firstToLink) !== 0) !== ((bits & firstToTenant) !== 0);
 
 export function tallyClicks(batch: ClickBatch, quarter: number, clicks: TalliedClicks, both: BothTallies): void {
   addReasons(batch, quarter, clicks, both);
@@ -40,7 +48,7 @@ function addReasons(batch: ClickBatch, quarter: number, { places, first }: Talli
     const clicks = counts[at] ?? 0;
     if (clicks === 0) continue;
     addCounts(both.ofLink, quarter, reason, clicks, counts[at + 1] ?? 0);
-    addCounts(both.ofTenant, quarter, reason, clicks, counts[at + 2] ?? 0);
+    if (both.ofTenant !== both.ofLink) addCounts(both.ofTenant, quarter, reason, clicks, counts[at + 2] ?? 0);
   }
 }
 
@@ -69,7 +77,7 @@ function addColumns(batch: ClickBatch, clicks: TalliedClicks, ofLink: FactCounts
       const at = countsOfValue * text;
       const value = texts[text] ?? "";
       addValue(ofLink, dimension, value, counts[at] ?? 0, counts[at + 1] ?? 0);
-      addValue(ofTenant, dimension, value, counts[at] ?? 0, counts[at + 2] ?? 0);
+      if (ofTenant !== ofLink) addValue(ofTenant, dimension, value, counts[at] ?? 0, counts[at + 2] ?? 0);
       counts.fill(0, at, at + countsOfValue);
     }
   }

@@ -33,6 +33,8 @@ interface Where {
 /** Clicks of a link and a quarter. */
 export interface OverflowClicks extends Where {
   readonly quarter: number;
+  /** Whether they are the same for both tallies. */
+  readonly isEqualForBoth: boolean;
   addTo(tallies: BothTallies): void;
 }
 
@@ -85,7 +87,7 @@ export function createOverflow(sql: Sql, writer: string): Overflow {
   }
 
   function putBack(name: string, entry: Entry): void {
-    const added = weightOf(entry.ofLink) + weightOf(entry.ofTenant);
+    const added = talliesOf(entry).reduce((sum, tally) => sum + weightOf(tally), 0);
     entries.set(name, { ...entry, weight: added });
     weight += added;
     for (const oldest of entries.keys()) {
@@ -112,26 +114,30 @@ export function createOverflow(sql: Sql, writer: string): Overflow {
       }
       for (const row of await findRows.all(step.trx, [...unknown.values()].flatMap(keyOf))) {
         const { tally, tenant_tally, quarter, ...where } = row;
-        touched.set(nameOf(row), {
-          ...{ ...where, quarter },
-          ...{ ofLink: readTallyText(tally, quarter), ofTenant: readTallyText(tenant_tally, quarter) },
-        });
+        const ofLink = readTallyText(tally, quarter);
+        const ofTenant = tenant_tally === "" ? ofLink : readTallyText(tenant_tally, quarter);
+        touched.set(nameOf(row), { ...where, quarter, ofLink, ofTenant });
       }
       const entryOf = (where: Where & { readonly quarter: number }): Entry => {
         const name = nameOf(where);
         let entry = touched.get(name);
         if (entry === undefined) {
           const { tenant, link, domain, tags, quarter } = where;
-          entry = { tenant, link, domain, tags, quarter, ofLink: newTally(), ofTenant: newTally() };
+          const tally = newTally();
+          entry = { tenant, link, domain, tags, quarter, ofLink: tally, ofTenant: tally };
           touched.set(name, entry);
         }
         return entry;
       };
-      for (const some of clicks) some.addTo(entryOf(some));
-      for (const one of bare) {
-        const { ofLink, ofTenant } = entryOf(one);
-        for (const tally of [ofLink, ofTenant]) addBare(tally, one);
+      for (const some of clicks) {
+        let entry = entryOf(some);
+        if (!some.isEqualForBoth && isOne(entry)) {
+          entry = { ...entry, ofTenant: structuredClone(entry.ofLink) };
+          touched.set(nameOf(entry), entry);
+        }
+        some.addTo(entry);
       }
+      for (const one of bare) for (const tally of talliesOf(entryOf(one))) addBare(tally, one);
       // Memory must have what is written, or a row that is read back would differ.
       const rows = [...touched]
         .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -139,7 +145,8 @@ export function createOverflow(sql: Sql, writer: string): Overflow {
       const values: BulkValue[] = [];
       for (const [, entry] of rows) {
         const { quarter, ofLink, ofTenant } = entry;
-        values.push(...keyOf(entry), overflowText(ofLink, quarter), overflowText(ofTenant, quarter));
+        values.push(...keyOf(entry), overflowText(ofLink, quarter));
+        values.push(isOne(entry) ? "" : overflowText(ofTenant, quarter));
       }
       await replaceRows.run(step.trx, values);
       step.afterCommit(() => {
@@ -174,10 +181,16 @@ function weightOf({ people, rest }: Tally): number {
   return weight;
 }
 
-const trimmedEntry = ({ tenant, link, quarter, domain, tags, ofLink, ofTenant }: Entry): Entry => ({
-  ...{ tenant, link, quarter, domain, tags },
-  ...{ ofLink: trimmedTally(ofLink), ofTenant: trimmedTally(ofTenant) },
-});
+const isOne = ({ ofLink, ofTenant }: BothTallies): boolean => ofLink === ofTenant;
+
+const talliesOf = (both: BothTallies): readonly Tally[] => (isOne(both) ? [both.ofLink] : [both.ofLink, both.ofTenant]);
+
+function trimmedEntry(entry: Entry): Entry {
+  const { tenant, link, quarter, domain, tags } = entry;
+  const ofLink = trimmedTally(entry.ofLink);
+  const ofTenant = isOne(entry) ? ofLink : trimmedTally(entry.ofTenant);
+  return { tenant, link, quarter, domain, tags, ofLink, ofTenant };
+}
 
 const trimmedTally = (tally: Tally): Tally =>
   isSmall(tally.people) && isSmall(tally.rest)

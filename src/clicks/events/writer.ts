@@ -9,7 +9,7 @@ import type { Sql } from "../../sql/sql.ts";
 import { type Params, statement } from "../../sql/statement.ts";
 import type { Db, Trx } from "../../sql/tenant-db.ts";
 import { type ClickBatch, type ClickedLink, isPerson, quarterMs, quarterOf, utcDay } from "../click.ts";
-import { type TalliedClicks, tallyClicks } from "./batch-tally.ts";
+import { type BothTallies, isEqualForBoth, type TalliedClicks, tallyClicks } from "./batch-tally.ts";
 import { type CapPlan, createCaps } from "./caps.ts";
 import { eventColumns, eventRows, wantedValues } from "./event-rows.ts";
 import { createFirstVisits } from "./first-visits.ts";
@@ -244,7 +244,8 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
         clicks.flatMap(({ link, quarter, from, to }): OverflowClicks[] => {
           const some = withoutEvent(part.places, first, isEvent, from, to);
           if (some.places.length === 0) return [];
-          return [{ ...whereOf(link), quarter, addTo: (both) => tallyClicks(batch, quarter, some, both) }];
+          const addTo = (both: BothTallies) => tallyClicks(batch, quarter, some, both);
+          return [{ ...whereOf(link), quarter, isEqualForBoth: isEqualForBoth(some), addTo }];
         }),
         bare.map(({ link, quarter, reasons }) => ({ ...whereOf(link), quarter, reasons })),
       );

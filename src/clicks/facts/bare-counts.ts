@@ -1,7 +1,7 @@
-import type { ClickTarget, LinkKey } from "../../links/link.ts";
+import type { LinkKey } from "../../links/link.ts";
 import { hitReasons } from "../../redirect/decide.ts";
 import { type BareClicks, type ClickedLink, quarterOf } from "../click.ts";
-import { type ClickedLinks, createClickedLinks } from "./columns.ts";
+import { type ClickedLinks, createClickedLinks, type RecordedLink } from "./columns.ts";
 
 /**
  * Clicks that came when there was no room for their facts: counts per link, quarter of an hour and reason. When there is
@@ -11,7 +11,7 @@ export interface BareCounts {
   /** Clicks that are counted here. */
   readonly waiting: number;
   /** False: no room. */
-  add(at: number, key: LinkKey, link: ClickTarget, reason: number): boolean;
+  add(at: number, key: LinkKey, link: RecordedLink, reason: number): boolean;
   /** All counts, or undefined if there are none. `links` are what they refer to. */
   take(): { readonly links: readonly ClickedLink[]; readonly bare: readonly BareClicks[] } | undefined;
 }

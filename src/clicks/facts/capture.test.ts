@@ -1,20 +1,24 @@
 import { describe, expect, test } from "bun:test";
 import { manualClock } from "../../base/clock.ts";
 import { createMetrics } from "../../base/metrics.ts";
-import { type ClickTarget, cacheKey } from "../../links/link.ts";
+import { cacheKey } from "../../links/link.ts";
 import type { LinkNumber, TenantNumber } from "../../sql/schema.ts";
 import { type ClickBatch, dimensions } from "../click.ts";
 import { type Capture, createCapture, sliceMost } from "./capture.ts";
-import { type Columns, createColumns, type FactText, factText, noText } from "./columns.ts";
+import {
+  type Columns,
+  createColumns,
+  type FactText,
+  factText,
+  noText,
+  type RecordedLink,
+  recordedLink,
+} from "./columns.ts";
 
 const start = Date.UTC(2026, 10, 17, 12, 1);
 const request = new Request("http://localhost/abc");
-const targetOf = (link: number, tags: readonly string[] = []): ClickTarget => ({
-  link: link as LinkNumber,
-  tenant: 7 as TenantNumber,
-  tags,
-  facts: true,
-});
+const targetOf = (link: number, tags: readonly string[] = []): RecordedLink =>
+  recordedLink({ link: link as LinkNumber, tenant: 7 as TenantNumber, tags, facts: true });
 
 /** A capture whose only fact is the variant, and whose loop turns when the test says so. */
 function begin(bytesMost?: number, facts = "kept", ready?: Promise<void>) {
@@ -34,7 +38,7 @@ function begin(bytesMost?: number, facts = "kept", ready?: Promise<void>) {
     ...(bytesMost === undefined ? {} : { bytesMost }),
     ...(ready && { ready }),
   });
-  const click = (code: string, link: ClickTarget, { domain = "", reason = 0, variant = facts } = {}) =>
+  const click = (code: string, link: RecordedLink, { domain = "", reason = 0, variant = facts } = {}) =>
     capture.record(request, cacheKey(domain, code), link, reason, variant, "https://example.com/");
   return {
     clock,
@@ -104,6 +108,19 @@ describe("a drained batch", () => {
     expect(batch?.links.map(({ tags }) => tags)).toEqual([["a"], ["b"]]);
     expect([...(batch?.link ?? [])]).toEqual([0, 0, 1]);
   });
+});
+
+test("a link that is remembered has its own place in every batch", () => {
+  const [first, second] = [createColumns(10), createColumns(10)];
+  const [one, two] = [targetOf(1), targetOf(2)];
+  const add = (columns: Columns, link: RecordedLink) =>
+    columns.add(0, cacheKey("", `link-${link.link}`), link, 0, 0, [noText]);
+  for (const link of [one, two, one]) add(first, link);
+  for (const link of [two, one]) add(second, link);
+  add(first, two);
+  const codesOf = ({ links, link }: ReturnType<typeof first.take>) => [...link].map((place) => links[place]?.code);
+  expect(codesOf(first.take(10))).toEqual(["link-1", "link-2", "link-1", "link-2"]);
+  expect(codesOf(second.take(10))).toEqual(["link-2", "link-1"]);
 });
 
 test("a text that is remembered has its own place in every batch", () => {

@@ -1,9 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import type { ClickTarget, LinkKey } from "../../links/link.ts";
+import type { LinkKey } from "../../links/link.ts";
 import type { ClickBatch } from "../click.ts";
 import { createBareCounts } from "./bare-counts.ts";
-import { type ClickColumns, type Columns, createColumns } from "./columns.ts";
+import { type ClickColumns, type Columns, createColumns, type RecordedLink } from "./columns.ts";
 import type { ReadFacts, SeenVisit } from "./facts.ts";
 
 /**
@@ -24,7 +24,7 @@ import type { ReadFacts, SeenVisit } from "./facts.ts";
  */
 export interface Capture {
   /** Called on the redirect path. `url`: the destination, before parameters are forwarded. */
-  record(request: Request, key: LinkKey, link: ClickTarget, reason: number, variant: string, url: string): void;
+  record(request: Request, key: LinkKey, link: RecordedLink, reason: number, variant: string, url: string): void;
   /**
    * The next clicks with their facts, oldest first, at most `most`; undefined if there are none. Called off the path until
    * there are none: one call returns at most `sliceMost` clicks, so that it never blocks for more than a few ms.
@@ -38,8 +38,8 @@ export interface Capture {
 
 export interface CaptureSettings {
   readonly readFacts: ReadFacts;
-  /** What the request tells only while it is answered. */
-  readonly visitOf: (request: Request) => SeenVisit;
+  /** What the request tells only while it is answered; `facts`: whether the link wants them. */
+  readonly visitOf: (request: Request, facts: boolean) => SeenVisit;
   readonly clock: Clock;
   readonly metrics: Metrics;
   /** Calls back some milliseconds later. */
@@ -64,7 +64,7 @@ const clockEvery = 32;
 interface UnreadClick {
   readonly at: number;
   readonly key: LinkKey;
-  readonly link: ClickTarget;
+  readonly link: RecordedLink;
   readonly reason: number;
   readonly variant: string;
   readonly url: string;
@@ -85,7 +85,7 @@ export function createCapture(settings: CaptureSettings): Capture {
   let open: Columns | undefined;
   let [dropped, excluded] = [0, 0];
 
-  function countBare(at: number, key: LinkKey, link: ClickTarget, reason: number): void {
+  function countBare(at: number, key: LinkKey, link: RecordedLink, reason: number): void {
     if (bare.add(at, key, link, reason)) {
       count.bare++;
     } else {
@@ -97,7 +97,7 @@ export function createCapture(settings: CaptureSettings): Capture {
   function read(
     at: number,
     key: LinkKey,
-    link: ClickTarget,
+    link: RecordedLink,
     reason: number,
     variant: string,
     url: string,
@@ -164,11 +164,11 @@ export function createCapture(settings: CaptureSettings): Capture {
   const capture: Capture = {
     record(request, key, link, reason, variant, url) {
       if (isReady && unread.length === 0) {
-        read(clock.now(), key, link, reason, variant, url, visitOf(request));
+        read(clock.now(), key, link, reason, variant, url, visitOf(request, link.facts));
         return;
       }
       if (unread.length >= unreadMost) readSome();
-      unread.push({ at: clock.now(), key, link, reason, variant, url, visit: visitOf(request) });
+      unread.push({ at: clock.now(), key, link, reason, variant, url, visit: visitOf(request, link.facts) });
       schedule();
     },
 

@@ -1,4 +1,4 @@
-import { type ClickTarget, type LinkKey, splitKey } from "../../links/link.ts";
+import { type ClickTarget, cacheKey, type LinkKey, splitKey } from "../../links/link.ts";
 import { type ClickBatch, type ClickedLink, dimensions, none } from "../click.ts";
 
 /**
@@ -13,21 +13,56 @@ export interface Columns {
   /** With an estimate for the texts and links. */
   readonly bytes: number;
   /** `visitor` is 0 if they may not be recognised. */
-  add(at: number, key: LinkKey, link: ClickTarget, reason: number, visitor: number, facts: readonly FactText[]): void;
+  add(at: number, key: LinkKey, link: RecordedLink, reason: number, visitor: number, facts: readonly FactText[]): void;
   /** The oldest clicks, at most so many. */
   take(most: number): ClickColumns;
 }
 
 export type ClickColumns = Omit<ClickBatch, "bare" | "dropped" | "excluded">;
 
-/** A value of a fact. It remembers its place in the columns that it was added to last. */
-export interface FactText {
-  readonly text: string;
-  columns: Columns | undefined;
+/**
+ * Where something is in the batch that it was added to last. By the number of the batch: a reference would keep the whole batch
+ * in memory for as long as a value that nobody sends any more.
+ */
+interface LastPlace {
+  batch: number;
   place: number;
 }
 
-export const factText = (text: string): FactText => ({ text, columns: undefined, place: 0 });
+/** A value of a fact, with its last place. */
+export interface FactText extends LastPlace {
+  readonly text: string;
+}
+
+export const factText = (text: string): FactText => ({ text, batch: noBatch, place: 0 });
+
+/** What a click is recorded under, with its last place. It lives as long as the link is cached. */
+export interface RecordedLink extends ClickTarget, LastPlace {
+  /** The campaign of its first destination, which most clicks have. */
+  campaign: KnownCampaign | undefined;
+}
+
+export interface KnownCampaign extends CampaignTexts {
+  readonly destination: string;
+}
+
+export interface CampaignTexts {
+  readonly source: FactText;
+  readonly medium: FactText;
+  readonly campaign: FactText;
+  /** Scanned from a QR code of ours. */
+  readonly scanned: boolean;
+}
+
+export const recordedLink = ({ link, tenant, tags, facts }: ClickTarget): RecordedLink => ({
+  ...{ link, tenant, tags, facts },
+  ...{ batch: noBatch, place: 0, campaign: undefined },
+});
+
+const noBatch = 0;
+let lastBatch = noBatch;
+const nextBatch = (): number => ++lastBatch;
+
 export const noText: FactText = factText(none);
 
 const width = dimensions.length;
@@ -41,6 +76,7 @@ const roomAtFirst = 128;
 const textsMost = 65_535 - width;
 
 export function createColumns(most: number): Columns {
+  const batch = nextBatch();
   let room = Math.min(most, roomAtFirst);
   let at = new Float64Array(room);
   let link = new Uint16Array(room);
@@ -53,15 +89,14 @@ export function createColumns(most: number): Columns {
   let [taken, end, tableBytes] = [0, 0, 0];
 
   function placeOf(fact: FactText): number {
-    if (fact.text === none) return 0;
-    if (fact.columns === columns) return fact.place;
-    let place = textPlaces.get(fact.text);
+    if (fact.batch === batch) return fact.place;
+    let place = fact.text === none ? 0 : textPlaces.get(fact.text);
     if (place === undefined) {
       place = texts.push(fact.text) - 1;
       textPlaces.set(fact.text, place);
       tableBytes += entryBytes + 2 * fact.text.length;
     }
-    fact.columns = columns;
+    fact.batch = batch;
     fact.place = place;
     return place;
   }
@@ -75,7 +110,7 @@ export function createColumns(most: number): Columns {
     facts = longer(facts, new Uint16Array(room * width));
   }
 
-  const columns: Columns = {
+  return {
     get waiting() {
       return end - taken;
     },
@@ -111,7 +146,6 @@ export function createColumns(most: number): Columns {
       };
     },
   };
-  return columns;
 }
 
 function longer<List extends { set(list: List): void }>(list: List, room: List): List {
@@ -123,34 +157,45 @@ function longer<List extends { set(list: List): void }>(list: List, room: List):
 export interface ClickedLinks {
   readonly links: readonly ClickedLink[];
   readonly bytes: number;
-  placeOf(key: LinkKey, link: ClickTarget): number;
+  placeOf(key: LinkKey, link: RecordedLink): number;
 }
 
 export function createClickedLinks(): ClickedLinks {
+  const batch = nextBatch();
   const links: ClickedLink[] = [];
-  // A cached link keeps its object, so nearly every click finds its place without building a name.
-  const known = new Map<ClickTarget, number>();
-  const named = new Map<string, number>();
+  /** The last place of each link. */
+  const places = new Map<number, number>();
   let bytes = 0;
+
+  function find(key: LinkKey, { link, tags }: ClickTarget): number | undefined {
+    const place = places.get(link);
+    const known = place === undefined ? undefined : links[place];
+    return known !== undefined && isNamed(known, key) && isSame(known.tags, tags) ? place : undefined;
+  }
+
   return {
     links,
     get bytes() {
       return bytes;
     },
     placeOf(key, target) {
-      const seen = known.get(target);
-      if (seen !== undefined) return seen;
+      // A cached link keeps its object until it is loaded again.
+      if (target.batch === batch) return target.place;
       const { link, tenant, tags } = target;
-      const name = JSON.stringify([link, key, tags]);
-      let place = named.get(name);
+      let place = find(key, target);
       if (place === undefined) {
         place = links.push({ link, tenant, ...splitKey(key), tags }) - 1;
-        named.set(name, place);
-        bytes += 2 * (entryBytes + 2 * name.length);
+        places.set(link, place);
+        bytes += 2 * entryBytes + 2 * key.length + tags.reduce((sum, tag) => sum + entryBytes + 2 * tag.length, 0);
       }
-      known.set(target, place);
-      bytes += entryBytes;
+      target.batch = batch;
+      target.place = place;
       return place;
     },
   };
 }
+
+const isNamed = ({ domain, code }: ClickedLink, key: LinkKey): boolean => cacheKey(domain, code) === key;
+
+const isSame = (some: readonly string[], others: readonly string[]): boolean =>
+  some.length === others.length && some.every((one, place) => one === others[place]);

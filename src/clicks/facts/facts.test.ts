@@ -2,18 +2,19 @@ import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { manualClock } from "../../base/clock.ts";
 import { createMetrics } from "../../base/metrics.ts";
-import { type ClickTarget, cacheKey } from "../../links/link.ts";
+import { cacheKey } from "../../links/link.ts";
 import { createBots } from "../../redirect/bots.ts";
 import { createAgents } from "../../redirect/user-agents.ts";
 import type { LinkNumber, TenantNumber } from "../../sql/schema.ts";
 import { type ClickFacts, dimensions, other } from "../click.ts";
 import { createBotKinds } from "./bot-kinds.ts";
 import { createCapture } from "./capture.ts";
+import { type RecordedLink, recordedLink } from "./columns.ts";
 import { createFacts, type SeenFacts } from "./facts.ts";
 import { createVisitorHash } from "./visitor-hash.ts";
 
 const secret = createHmac("sha256", "for tests").digest();
-const target: ClickTarget = { link: 1 as LinkNumber, tenant: 2 as TenantNumber, tags: [], facts: true };
+const target = recordedLink({ link: 1 as LinkNumber, tenant: 2 as TenantNumber, tags: [], facts: true });
 const chrome =
   "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36";
 const here = "203.0.113.77";
@@ -36,7 +37,7 @@ interface Visit extends Partial<SeenFacts> {
   readonly variant?: string;
   readonly to?: string;
   readonly domain?: string;
-  readonly link?: ClickTarget;
+  readonly link?: RecordedLink;
 }
 
 const readFacts = newFacts();

@@ -1,13 +1,13 @@
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { createMemo } from "../../base/memo.ts";
 import { networkOf } from "../../limits/network.ts";
-import { type ClickTarget, type LinkKey, splitKey } from "../../links/link.ts";
+import { type LinkKey, splitKey } from "../../links/link.ts";
 import { queryOf } from "../../redirect/forward-query.ts";
 import type { AgentOf } from "../../redirect/user-agents.ts";
 import { dimensions, other } from "../click.ts";
 import type { BotKindOf } from "./bot-kinds.ts";
 import { campaignOf } from "./campaign.ts";
-import { type FactText, factText, noText } from "./columns.ts";
+import { type CampaignTexts, type FactText, factText, noText, type RecordedLink } from "./columns.ts";
 import { isExcluded } from "./exclude.ts";
 import { factValue } from "./fact-value.ts";
 import { createLanguages } from "./languages.ts";
@@ -23,7 +23,7 @@ import { type HashPart, joinParts } from "./visitor-hash.ts";
 export type ReadFacts = (
   visit: SeenVisit,
   key: LinkKey,
-  link: ClickTarget,
+  link: RecordedLink,
   /** The rule or part of the split that the visitor got. */
   variant: string,
   destination: string,
@@ -107,7 +107,7 @@ export function createFacts(settings: FactSettings): ReadFacts {
   const languageOf = createLanguages();
   const languages = remember((header) => factText(languageOf(header)));
   const marks = remember(factText);
-  const readCampaign = (query: string): Campaign => {
+  const readCampaign = (query: string): CampaignTexts => {
     if (query === "") return noCampaign;
     const { source, medium, campaign, scanned } = campaignOf(query);
     return { source: marks.get(source), medium: marks.get(medium), campaign: marks.get(campaign), scanned };
@@ -130,15 +130,14 @@ export function createFacts(settings: FactSettings): ReadFacts {
   const [qr, link] = [factText("qr"), factText("link")];
   const ofQuery = (query: string) => (query === "" ? noCampaign : campaigns.get(query));
   const destinations = remember((destination) => readCampaign(cutQuery(queryOf(destination))));
-  // The first destination of a link stays with it: a server has more links than a memo has entries. Links with rules have others.
-  const ownDestinations = new WeakMap<ClickTarget, OwnDestination>();
   const facts = dimensions.map(() => noText);
 
-  function ofDestination(target: ClickTarget, destination: string): Campaign {
-    const own = ownDestinations.get(target);
-    if (own?.destination === destination) return own.campaign;
+  // The first destination of a link stays with it: a server has more links than a memo has entries. Links with rules have others.
+  function ofDestination(target: RecordedLink, destination: string): CampaignTexts {
+    const own = target.campaign;
+    if (own?.destination === destination) return own;
     const campaign = destinations.get(destination);
-    if (own === undefined) ownDestinations.set(target, { destination, campaign });
+    if (own === undefined) target.campaign = { ...campaign, destination };
     return campaign;
   }
 
@@ -173,18 +172,7 @@ export function createFacts(settings: FactSettings): ReadFacts {
   };
 }
 
-interface Campaign {
-  readonly source: FactText;
-  readonly medium: FactText;
-  readonly campaign: FactText;
-  readonly scanned: boolean;
-}
-const noCampaign: Campaign = { source: noText, medium: noText, campaign: noText, scanned: false };
-
-interface OwnDestination {
-  readonly destination: string;
-  readonly campaign: Campaign;
-}
+const noCampaign: CampaignTexts = { source: noText, medium: noText, campaign: noText, scanned: false };
 
 /** Where each fact is in the list. */
 const at = Object.fromEntries(dimensions.map((name, place) => [name, place])) as Readonly<

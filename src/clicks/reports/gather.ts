@@ -1,6 +1,9 @@
+import type { ExpressionBuilder } from "kysely";
 import { Problem } from "../../base/errors.ts";
 import type { Sql } from "../../sql/sql.ts";
+import type { SharedSchema } from "../../sql/tenant-db.ts";
 import { type BreakdownName, quarterMs } from "../click.ts";
+import type { FirstOf } from "../rollups/id-counts.ts";
 import { nameLink } from "../rollups/link-counts.ts";
 import { addStoredValues, readTallyText } from "../rollups/packed.ts";
 import { grains } from "../rollups/periods.ts";
@@ -234,10 +237,9 @@ async function overflowOf(
   wanted: readonly BreakdownName[],
 ): Promise<{ quarter: number; tally: Tally }[]> {
   const days = searchedDays({ from, to }, { lived });
-  const column = whose === "link" ? "tally" : "tenant_tally";
   let query = db
     .selectFrom("click_overflow")
-    .select(["link", "quarter", `${column} as text`])
+    .select(["link", "quarter", (row) => tallyColumn(row, whose).as("text")])
     .where("day", "in", days)
     .where("tenant", "=", tenant)
     .where("quarter", ">=", from)
@@ -251,6 +253,12 @@ async function overflowOf(
     return { quarter: row.quarter, tally };
   });
 }
+
+/** As `overflowTally`, in SQL: what is not needed is not read. */
+const tallyColumn = (row: ExpressionBuilder<SharedSchema, "click_overflow">, whose: FirstOf) =>
+  whose === "link"
+    ? row.ref("tally")
+    : row.case().when("tenant_tally", "=", "").then(row.ref("tally")).else(row.ref("tenant_tally")).end();
 
 async function daysOf({ db }: Sql, tenant: number, { from, to }: Span): Promise<Span[]> {
   const rows = await db

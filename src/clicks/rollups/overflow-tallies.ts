@@ -1,4 +1,4 @@
-import type { GroupNumber, LinkNumber, TenantNumber } from "../../sql/schema.ts";
+import type { ClickOverflowTable, GroupNumber, LinkNumber, TenantNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import type { FirstOf } from "./id-counts.ts";
 import { readTallyText } from "./packed.ts";
@@ -42,6 +42,12 @@ export async function readOverflow(
     link,
     domain,
     tags,
-    tallyOf: (whose) => readTallyText(whose === "link" ? tally : tenant_tally, quarter),
+    tallyOf: (whose) => readTallyText(overflowTally(whose, { tally, tenant_tally }), quarter),
   }));
 }
+
+/** The text of one of the two tallies of a row. */
+export const overflowTally = (
+  whose: FirstOf,
+  { tally, tenant_tally }: Pick<ClickOverflowTable, "tally" | "tenant_tally">,
+): string => (whose === "link" || tenant_tally === "" ? tally : tenant_tally);
