@@ -1,5 +1,6 @@
 import { sql as raw, type Selectable } from "kysely";
 import { type Clock, dayMs } from "../base/clock.ts";
+import { gatherPerTurn } from "../base/per-turn.ts";
 import { leaseSize } from "../limits/lease-size.ts";
 import type { Ask, LeaseAnswer, LeaseStore, MonthOf, RecordedTotal } from "../limits/leases.ts";
 import type { Drained } from "../limits/meters.ts";
@@ -190,6 +191,20 @@ export function createSqlLeases(
     return await selectMonths.all(trx, { asked, month });
   }
 
+  /** Links that are new to Redis ask for this together. */
+  const total = gatherPerTurn<MonthOf, number>(idsMost, async (wanted) => {
+    const found = new Map<string, Month>();
+    for (const month of new Set(wanted.map((one) => one.month))) {
+      const places = wanted.filter((one) => one.month === month).map(({ key }) => split(key));
+      const asked = JSON.stringify(places.map(({ domain, code }) => [domain, code]));
+      for (const row of await selectMonths.all(sql.db, { asked, month })) found.set(`${month} ${nameOf(row)}`, row);
+    }
+    return wanted.map(({ key, draws, month }) => {
+      const row = found.get(`${month} ${nameOf({ ...split(key), draws })}`);
+      return row === undefined ? 0 : row.counted + row.reserved;
+    });
+  });
+
   const createMonths = (trx: Trx, months: ReadonlyMap<string, Month>): Promise<Month[]> =>
     lockQuotas.run(trx, [...months.values()].flatMap(quotaValues));
 
@@ -304,10 +319,7 @@ export function createSqlLeases(
       });
     },
 
-    async total({ key, draws, month }) {
-      const row = await selectQuota.first(sql.db, { ...split(key), month, draws });
-      return row === undefined ? 0 : row.counted + row.reserved;
-    },
+    total,
   };
 }
 
@@ -360,13 +372,6 @@ const deleteLease = statement((db: Db, { id }: Params<{ id: string }>) =>
 
 const deleteLeases = statement((db: Db, { ids }: Params<{ ids: readonly string[] }>) =>
   db.deleteFrom("leases").where("id", "in", ids),
-);
-
-const selectQuota = statement((db: Db, { domain, code, month, draws }: Params<QuotaKey>) =>
-  db
-    .selectFrom("quotas")
-    .select(["counted", "reserved"])
-    .where((is) => is.and({ domain, code, month, draws })),
 );
 
 const giveBack = statement((db: Db, { domain, code, month, draws, size }: Params<QuotaKey & { size: number }>) =>
