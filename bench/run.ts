@@ -9,6 +9,7 @@ import { type Bench, type Figure, isMet } from "./bench.ts";
 import { bulk } from "./bulk.ts";
 import { cache } from "./cache.ts";
 import { clicks } from "./clicks.ts";
+import { cold } from "./cold.ts";
 import { create } from "./create.ts";
 import { dashboard } from "./dashboard.ts";
 import { limits } from "./limits.ts";
@@ -21,6 +22,7 @@ import { writeThrough } from "./write-through.ts";
 
 const benches: readonly Bench[] = [
   redirect,
+  cold,
   create,
   bulk,
   start,
