@@ -9,6 +9,7 @@ import { type Bench, type Figure, isMet } from "./bench.ts";
 import { bulk } from "./bulk.ts";
 import { cache } from "./cache.ts";
 import { clicks } from "./clicks.ts";
+import { cold } from "./cold.ts";
 import { create } from "./create.ts";
 import { dashboard } from "./dashboard.ts";
 import { importing } from "./import.ts";
@@ -22,6 +23,7 @@ import { writeThrough } from "./write-through.ts";
 
 const benches: readonly Bench[] = [
   redirect,
+  cold,
   create,
   importing,
   bulk,

@@ -10,7 +10,7 @@ const root = join(import.meta.dir, "../src");
 
 const most = {
   "A redirect from memory": 8,
-  "A cold redirect": 25,
+  "A cold redirect": 26,
   "POST /api/links": 35,
   "An edit seen on another server": 17,
   "A hit charged and recorded": 14,

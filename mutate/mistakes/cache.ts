@@ -3,6 +3,7 @@ import type { Mistakes } from "../mistake.ts";
 const memory = ["src/cache/cache.test.ts"];
 const follow = ["src/cache/follow.test.ts"];
 const tiered = ["src/cache/tiered.test.ts"];
+const gathered = ["src/cache/gathered-source.test.ts"];
 const correct = ["src/cache/correct-tier.test.ts"];
 
 export const cache: Mistakes = {
@@ -115,9 +116,27 @@ export const cache: Mistakes = {
     tests: ["src/cache/ttl.test.ts"],
   },
   "queries-without-a-place": {
-    file: "cache/limited-source.ts",
-    from: "turns.execute(() => query(key)).finally(() => running.delete(key))",
-    to: "query(key).finally(() => running.delete(key))",
-    tests: ["src/cache/limited-source.test.ts"],
+    file: "cache/gathered-source.ts",
+    from: "while (running < atOnce && (queue.length",
+    to: "while (queue.length > 0 && (queue.length",
+    tests: gathered,
+  },
+  "each-link-its-own-query": {
+    file: "cache/gathered-source.ts",
+    from: "if (batch.length === keysPerQuery) break;",
+    to: "if (batch.length === 1) break;",
+    tests: gathered,
+  },
+  "unreadable-link-fails-its-query": {
+    file: "cache/gathered-source.ts",
+    from: "else if (answer instanceof Error) answered.reject(answer);",
+    to: "else if (answers.some((one) => one instanceof Error)) answered.reject(failure);",
+    tests: gathered,
+  },
+  "abandoned-lookups-keep-their-place": {
+    file: "cache/gathered-source.ts",
+    from: "if (one.wantedUntil > now) batch.push(one);",
+    to: "if (one.wantedUntil > 0 || now < 0) batch.push(one);",
+    tests: gathered,
   },
 };

@@ -14,6 +14,18 @@ const inBothWays = (failed: string, instead: string): Edit[] => [
 
 export const controls: readonly Control[] = [
   {
+    name: "a query of its own for each link",
+    edits: [
+      {
+        file: "cache/gathered-source.ts",
+        from: "if (batch.length === keysPerQuery) break;",
+        to: "if (batch.length === 1) break;",
+      },
+    ],
+    plays: ["stampede"],
+    breaks: ["stampede.refused"],
+  },
+  {
     name: "one lookup in three that is refused while Redis is unavailable",
     edits: inBothWays(
       "(error) => { if (Math.random() < 1 / 3) throw error; return undefined; }",

@@ -1,7 +1,7 @@
 /**
  * All caches are lost at once, in both servers and in Redis, while PostgreSQL is slow; and hundreds of visitors request
- * as many different links at the same moment. SQL is asked by as many at once as it has connections for; some wait; the
- * rest are told to come back. They do, and all of them are answered.
+ * as many different links at the same moment. They share a few queries. Those who are told to come back, because the
+ * machine is too busy, do so, and all of them are answered.
  */
 import { createLine, type Line } from "../../bench/line.ts";
 import { round } from "../../bench/show.ts";
@@ -65,12 +65,16 @@ export async function stampede(site: Site): Promise<Claim[]> {
     },
     {
       ...{ scenario, measure: "never_answered", promise: "visitors who come again are answered" },
-      ...{ done: `${done}; all who came again were, or gave up, after ${Math.round(answeredMs)} ms`, times: told },
+      ...{ done: `${done}; all were answered, or gave up, after ${Math.round(answeredMs)} ms`, times: askedIn(burst) },
       ...{ figure: refused.length, bound: { exactly: 0 } },
     },
     {
-      ...{ scenario, measure: "shed", promise: "the fault happened: more lookups than SQL takes were sent away" },
-      ...{ done, times: askedIn(burst), figure: gained.shed, bound: { least: 1 } },
+      ...{
+        scenario,
+        measure: "refused",
+        promise: "links that are in no cache share queries, so most visitors need not come again",
+      },
+      ...{ done, times: askedIn(burst), figure: told, bound: { most: askedIn(burst) / 2 } },
     },
   ];
 }

@@ -12,8 +12,8 @@ export const controls: readonly Control[] = [
     edits: [
       {
         file: "sql/leases.ts",
-        from: 'hits: expression("hits.hits", "+", expression.ref("excluded.hits")),',
-        to: 'hits: expression.ref("excluded.hits"),',
+        from: "do update set hits = hits.hits + excluded.hits",
+        to: "do update set hits = excluded.hits",
       },
     ],
     plays: ["nothing_wrong"],

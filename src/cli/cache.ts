@@ -8,7 +8,7 @@ import { splitKey, type Target } from "../links/link.ts";
 import { linkMeta } from "../links/read/meta.ts";
 import { createLinkStore } from "../links/store.ts";
 import { linkForm } from "../redirect/cache-format.ts";
-import { type CachedLink, linkSource } from "../redirect/link-source.ts";
+import { type CachedLink, cachedLink } from "../redirect/link-source.ts";
 import { createRedisCache, type RedisCache } from "../redis/cache.ts";
 import type { Redis } from "../redis/client.ts";
 import { createMetaCache, type MetaCache } from "../redis/link-meta.ts";
@@ -86,7 +86,11 @@ async function withCacheAccess(work: (access: CacheAccess) => Promise<void>): Pr
       await work({
         core,
         feed: createFeed(sql),
-        load: (key) => linkSource(target).load(key, 0),
+        async load(key) {
+          const { domain, code } = splitKey(key);
+          const { version, value } = await target(domain, code);
+          return { version, value: value && cachedLink(value) };
+        },
         loadMeta(key) {
           const { domain, code } = splitKey(key);
           return linkMeta(sql, domain, code, clock.now());

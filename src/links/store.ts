@@ -41,6 +41,8 @@ export interface LinkStore extends NewLinks {
   remove(tenant: TenantId, id: LinkId, by: Actor, at: number, expected?: number): Promise<Changed>;
   /** For the redirect: of any tenant. A disabled link counts as missing. */
   target(domain: string, code: string): Promise<Versioned<MeteredTarget>>;
+  /** The same for many, in one statement and in their order. An error is that of a row that cannot be read. */
+  targets(places: readonly Place[]): Promise<(Versioned<MeteredTarget> | Error)[]>;
   /**
    * Raises the version without any other change: every cached copy is then outdated and reloaded. For the operator.
    * `undefined` if the link never existed.
@@ -93,6 +95,80 @@ export function createLinkStore(sql: Sql): LinkStore {
       if (change === undefined) throw new Error("a link without a version");
       return { kind: "changed", link: await apply(trx, link, change.version) };
     });
+  }
+
+  const selectTargets = statement((db: Db, { asked }: Params<{ asked: string }>) =>
+    acrossTenants(db)
+      .selectFrom(sql.eachPlace(asked))
+      // Left joins keep the order on SQLite: each place is looked up in the index.
+      .leftJoin("link_versions as v", (join) =>
+        join.onRef("v.domain", "=", "asked.domain").onRef("v.code", "=", "asked.code"),
+      )
+      .leftJoin("links as l", (join) => join.onRef("l.domain", "=", "v.domain").onRef("l.code", "=", "v.code"))
+      .leftJoin("files as f", (join) =>
+        join.onRef("f.id", "=", "l.file_id").onRef("f.tenant_id", "=", "l.tenant_id").on("f.state", "=", "stored"),
+      )
+      .leftJoin("tenants as t", "t.id", "l.tenant_id")
+      .leftJoin("plans as p", "p.name", "t.plan")
+      .leftJoin("suspended_links as s", (join) =>
+        join.onRef("s.domain", "=", "v.domain").onRef("s.code", "=", "v.code"),
+      )
+      .leftJoin("suspended_tenants as st", "st.tenant_id", "l.tenant_id")
+      .leftJoin("click_tenants as c", "c.tenant_id", "l.tenant_id")
+      .select(["asked.domain", "asked.code", "v.version"])
+      .select(["l.url", "l.permanent", "l.status", "l.expires_at", "l.fallback_url", "l.password_hash"])
+      .select(["l.rules", "l.split", "l.utm", "l.forward_query"])
+      .select(["l.file_id", "l.tenant_id", "f.name", "f.type", "f.size_bytes", "f.sha256"])
+      .select(["l.hits_per_month", "t.plan", "t.limits as overrides", "p.limits as plan_limits"])
+      .select(["l.number", "t.number as tenant", "l.tags", "l.facts", "c.facts as tenant_facts"])
+      .select(["s.suspended_at", "st.suspended_at as tenant_suspended_at", "t.delete_at as tenant_delete_at"]),
+  );
+  type TargetRow = Awaited<ReturnType<typeof selectTargets.one>>;
+
+  async function targets(places: readonly Place[]): Promise<(Versioned<MeteredTarget> | Error)[]> {
+    const asked = JSON.stringify(places.map(({ domain, code }) => [domain, code]));
+    const rows = new Map<string, TargetRow>();
+    for (const row of await selectTargets.all(db, { asked })) rows.set(`${row.domain}/${row.code}`, row);
+    return places.map(({ domain, code }) => {
+      const row = rows.get(`${domain}/${code}`);
+      if (row === undefined) return new Error(`the database did not answer for ${domain}/${code}`);
+      try {
+        return toTarget(row);
+      } catch (error) {
+        return error instanceof Error ? error : new Error(String(error));
+      }
+    });
+  }
+
+  function toTarget(row: TargetRow): Versioned<MeteredTarget> {
+    if (row.version === null) return { version: 0, value: undefined };
+    const file = fileOf(row);
+    const fileGone = row.file_id !== null && file === null;
+    if (row.url === null || fileGone || row.status !== "active") return { version: row.version, value: undefined };
+    return {
+      version: row.version,
+      value: {
+        url: row.url === "" ? "" : withUtm(row.url, toUtm(row.utm)),
+        file,
+        permanent: row.permanent === 1,
+        expiresAt: row.expires_at,
+        fallbackUrl: row.fallback_url,
+        password: row.password_hash !== null,
+        suspended: (row.suspended_at ?? row.tenant_suspended_at ?? row.tenant_delete_at) !== null,
+        choice: choiceFromRow(row),
+        hitsMax: hitsMax(row.hits_per_month, {
+          plan: row.plan ?? "",
+          planLimits: row.plan_limits,
+          overrides: row.overrides ?? "{}",
+        }),
+        clicks: {
+          link: row.number ?? (0 as LinkNumber),
+          tenant: row.tenant ?? (0 as TenantNumber),
+          tags: row.tags === null ? [] : (JSON.parse(row.tags) as string[]),
+          facts: row.facts === 1 && row.tenant_facts !== 0,
+        },
+      },
+    };
   }
 
   return {
@@ -169,36 +245,12 @@ export function createLinkStore(sql: Sql): LinkStore {
       }),
 
     async target(domain, code) {
-      const row = await selectTarget.first(db, { domain, code });
-      if (!row) return { version: 0, value: undefined };
-      const file = fileOf(row);
-      const fileGone = row.file_id !== null && file === null;
-      if (row.url === null || fileGone || row.status !== "active") return { version: row.version, value: undefined };
-      return {
-        version: row.version,
-        value: {
-          url: row.url === "" ? "" : withUtm(row.url, toUtm(row.utm)),
-          file,
-          permanent: row.permanent === 1,
-          expiresAt: row.expires_at,
-          fallbackUrl: row.fallback_url,
-          password: row.password_hash !== null,
-          suspended: (row.suspended_at ?? row.tenant_suspended_at ?? row.tenant_delete_at) !== null,
-          choice: choiceFromRow(row),
-          hitsMax: hitsMax(row.hits_per_month, {
-            plan: row.plan ?? "",
-            planLimits: row.plan_limits,
-            overrides: row.overrides ?? "{}",
-          }),
-          clicks: {
-            link: row.number ?? (0 as LinkNumber),
-            tenant: row.tenant ?? (0 as TenantNumber),
-            tags: row.tags === null ? [] : (JSON.parse(row.tags) as string[]),
-            facts: row.facts === 1 && row.tenant_facts !== 0,
-          },
-        },
-      };
+      const [found] = await targets([{ domain, code }]);
+      if (found === undefined || found instanceof Error) throw found ?? new Error("the database did not answer");
+      return found;
     },
+
+    targets,
 
     touch: (domain, code, at) =>
       sql.transaction(async (trx) => (await raiseVersions(sql, trx, { links: [{ domain, code }] }, at))[0]?.version),
@@ -268,28 +320,6 @@ const setFields = statement((own: TenantDb, { id, at, ...fields }: Params<Fields
 
 const setPassword = statement((own: TenantDb, { id, hash }: Params<{ id: LinkId; hash: string | null }>) =>
   own.updateTable("links").set({ password_hash: hash }).where("id", "=", id),
-);
-
-const selectTarget = statement((db: Db, { domain, code }: Params<Place>) =>
-  acrossTenants(db)
-    .selectFrom("link_versions as v")
-    .leftJoin("links as l", (join) => join.onRef("l.domain", "=", "v.domain").onRef("l.code", "=", "v.code"))
-    .leftJoin("files as f", (join) =>
-      join.onRef("f.id", "=", "l.file_id").onRef("f.tenant_id", "=", "l.tenant_id").on("f.state", "=", "stored"),
-    )
-    .leftJoin("tenants as t", "t.id", "l.tenant_id")
-    .leftJoin("plans as p", "p.name", "t.plan")
-    .leftJoin("suspended_links as s", (join) => join.onRef("s.domain", "=", "v.domain").onRef("s.code", "=", "v.code"))
-    .leftJoin("suspended_tenants as st", "st.tenant_id", "l.tenant_id")
-    .leftJoin("click_tenants as c", "c.tenant_id", "l.tenant_id")
-    .select(["v.version", "l.url", "l.permanent", "l.status", "l.expires_at", "l.fallback_url", "l.password_hash"])
-    .select(["l.rules", "l.split", "l.utm", "l.forward_query"])
-    .select(["l.file_id", "l.tenant_id", "f.name", "f.type", "f.size_bytes", "f.sha256"])
-    .select(["l.hits_per_month", "t.plan", "t.limits as overrides", "p.limits as plan_limits"])
-    .select(["l.number", "t.number as tenant", "l.tags", "l.facts", "c.facts as tenant_facts"])
-    .select(["s.suspended_at", "st.suspended_at as tenant_suspended_at", "t.delete_at as tenant_delete_at"])
-    .where("v.domain", "=", domain)
-    .where("v.code", "=", code),
 );
 
 /** Undoes a change to a missing file. */

@@ -1,8 +1,11 @@
-import type { Source, Versioned } from "../cache/cache.ts";
+import type { LookupAnswer } from "../cache/cache.ts";
+import type { LoadMany } from "../cache/gathered-source.ts";
 import { type RecordedLink, recordedLink } from "../clicks/facts/columns.ts";
 import type { Meter } from "../limits/meters.ts";
 import { type MeteredTarget, splitKey } from "../links/link.ts";
 import type { Choice } from "../links/routing/choice.ts";
+import type { LinkStore } from "../links/store.ts";
+import { isUnavailable } from "../sql/sql.ts";
 
 /**
  * What memory keeps of a link besides its target, for its next visit. Each was a lookup by key before: with 1,000 links in use,
@@ -20,17 +23,30 @@ export const cachedLink = (target: MeteredTarget): CachedLink => ({
   ...{ pattern: undefined, meter: undefined, clicks: recordedLink(target.clicks) },
 });
 
-/** The tier below memory. */
-export function linkSource(
-  target: (domain: string, code: string) => Promise<Versioned<MeteredTarget>>,
-): Source<CachedLink> {
-  return {
-    async load(key) {
-      const { domain, code } = splitKey(key);
-      const { version, value } = await target(domain, code);
-      return { version, value: value && cachedLink(value) };
-    },
-  };
+/**
+ * The tier below memory. If a query fails for another reason than that the database is unavailable, one of its links may
+ * be the reason, such as a damaged row: its halves are asked again, so that it fails alone.
+ */
+export function linkSource(targets: LinkStore["targets"]): LoadMany<CachedLink> {
+  async function load(keys: readonly string[]): Promise<(LookupAnswer<CachedLink> | Error)[]> {
+    try {
+      return (await targets(keys.map(splitKey))).map(toCached);
+    } catch (error) {
+      if (keys.length === 1 || isUnavailable(error)) throw error;
+      const half = keys.length >> 1;
+      return [...(await alone(keys.slice(0, half))), ...(await alone(keys.slice(half)))];
+    }
+  }
+
+  const alone = (keys: readonly string[]) => load(keys).catch((error: Error): Error[] => keys.map(() => error));
+
+  return load;
+}
+
+function toCached(found: LookupAnswer<MeteredTarget> | Error): LookupAnswer<CachedLink> | Error {
+  if (found instanceof Error) return found;
+  const { version, value } = found;
+  return { version, value: value && cachedLink(value) };
 }
 
 /** Estimated size in bytes: the object, its strings, its rules or file, and what is kept with it. */

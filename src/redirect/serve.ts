@@ -101,7 +101,8 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     if (!slugPattern.test(code) || isReserved(code)) return undefined;
     const key = cacheKey(domain, code);
     if (!["GET", "HEAD", "POST"].includes(request.method)) return undefined;
-    const wait = guesses.blockedFor(addressOf(request));
+    // The address is read only if it matters: that is a system call.
+    const wait = guesses.blocked === 0 ? undefined : guesses.blockedFor(addressOf(request));
     // Whether or not the code exists: that is what a guesser wants to learn.
     if (wait !== undefined && cache.peek(key)?.value === undefined) return refuse(request, wait);
     return lookUp(request, key, preview);

@@ -14,6 +14,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../base/clock.ts";
+import { gatherPerTurn } from "../base/per-turn.ts";
 import type { Versioned } from "../cache/cache.ts";
 import type { CorrectableTier, CorrectedUpTo } from "../cache/correct-tier.ts";
 import type { Form, Shared, Ticket, Tier } from "../cache/tier.ts";
@@ -65,6 +66,7 @@ const ticketMs = 1_000;
 const believedMs = 1_500;
 const writesMost = 1_000;
 const fencesAtOnce = 100;
+const keysPerRead = 256;
 const plain = "0";
 
 const scripts = { put: defineScript(putText), stand: defineScript(standText) };
@@ -132,10 +134,31 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
 
   const namesOf = (key: string) => keysOf(form.name, serverOf(key)?.epoch ?? plain, key);
 
-  async function get(key: string): Promise<Shared<Value>> {
-    const names = namesOf(key);
-    const [link = null, missing = null] = (await redis.send(names[0], ["MGET", ...names])) as (string | null)[];
-    return read(form, link, missing, clock.now());
+  /** Keys of one turn are read together: one command on a single server, and one for each slot of a Cluster. */
+  const get = gatherPerTurn<string, Shared<Value>>(keysPerRead, async (keys) => {
+    const bySlot = new Map<number, string[]>();
+    for (const key of keys) {
+      const slot = redis.slotOf(`{${key}}`);
+      const some = bySlot.get(slot);
+      if (some === undefined) bySlot.set(slot, [key]);
+      else some.push(key);
+    }
+    const found = new Map<string, Shared<Value> | Error>();
+    await Promise.all(Array.from(bySlot.values(), (some) => getSome(some, found)));
+    return keys.map((key) => found.get(key) ?? new Error(`${key} was not read`));
+  });
+
+  async function getSome(keys: readonly string[], found: Map<string, Shared<Value> | Error>): Promise<void> {
+    const names = keys.flatMap(namesOf);
+    try {
+      const values = (await redis.send(names[0] ?? "", ["MGET", ...names])) as (string | null)[];
+      const now = clock.now();
+      for (const [place, key] of keys.entries()) {
+        found.set(key, read(form, values[2 * place] ?? null, values[2 * place + 1] ?? null, now));
+      }
+    } catch (error) {
+      for (const key of keys) found.set(key, error as Error);
+    }
   }
 
   return {

@@ -5,8 +5,8 @@ import { type ChangeRates, createChangeRates } from "../cache/changes.ts";
 import { createCorrectTier } from "../cache/correct-tier.ts";
 import type { Publish } from "../cache/feed.ts";
 import { type Follower, follow } from "../cache/follow.ts";
+import { gatheredSource } from "../cache/gathered-source.ts";
 import { type CacheCounts, countCache } from "../cache/hit-counts.ts";
-import { limitedSource } from "../cache/limited-source.ts";
 import { createTiered } from "../cache/tiered.ts";
 import { ttlMs } from "../cache/ttl.ts";
 import type { HotLinks } from "../clicks/hot-links.ts";
@@ -45,7 +45,8 @@ export interface LinkCache {
   readonly publish: Publish;
 }
 
-const sqlWaiting = 200;
+/** Links. */
+const sqlWaiting = 10_000;
 const sqlFailures = 0.5;
 const lagBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 3, 10];
 const newPauseMs = 20;
@@ -186,10 +187,17 @@ async function followFeed(
   return follower;
 }
 
-/** SQLite answers before a timer could fire, and has one reader; PostgreSQL may be slow, unavailable or busy. */
+/**
+ * SQLite has one reader, and answers all lookups of a turn before a timer could fire: it needs no deadline. PostgreSQL may
+ * be slow, unavailable or busy.
+ */
 function sqlSource(sql: Sql, counts: CacheCounts, { core, metrics, log }: Wiring): Source<CachedLink> {
   const { config, store, clock } = core;
-  if (config.embedded) return linkSource(store.target);
+  const limits = { waiting: sqlWaiting, waitMs: config.QL_SQL_WAIT_MS, counts, clock };
+  if (config.embedded) {
+    const source = gatheredSource(linkSource(store.targets), { ...limits, atOnce: 1, run: (work) => work() });
+    return { load: (key, atLeast) => source.load(key, atLeast) };
+  }
   const breakers = createBreakers({
     of: "sql",
     nodes: () => ["sql"],
@@ -206,12 +214,9 @@ function sqlSource(sql: Sql, counts: CacheCounts, { core, metrics, log }: Wiring
         ? log.error("PostgreSQL lookups fail too often; pausing lookups")
         : log.info("PostgreSQL is available for lookups again"),
   });
-  return limitedSource(linkSource(createLinkStore(sql).target), {
+  return gatheredSource(linkSource(createLinkStore(sql).targets), {
+    ...limits,
     atOnce: lookupConnections(config),
-    waiting: sqlWaiting,
-    waitMs: config.QL_SQL_WAIT_MS,
-    counts,
-    clock,
     run: breakers.of("sql").run,
   });
 }

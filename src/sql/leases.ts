@@ -1,13 +1,15 @@
 import { sql as raw, type Selectable } from "kysely";
 import { type Clock, dayMs } from "../base/clock.ts";
+import { gatherPerTurn } from "../base/per-turn.ts";
 import { leaseSize } from "../limits/lease-size.ts";
 import type { Ask, LeaseAnswer, LeaseStore, MonthOf, RecordedTotal } from "../limits/leases.ts";
 import type { Drained } from "../limits/meters.ts";
 import { monthEnd, monthName, secondsToMonthEnd } from "../limits/window.ts";
+import { type BulkValue, bulkInsert } from "./bulk.ts";
 import { setSequence } from "./recorders.ts";
-import type { HitTable, LeaseTable, QuotaTable } from "./schema.ts";
+import type { HitTable, QuotaTable } from "./schema.ts";
 import type { Sql } from "./sql.ts";
-import { type Params, rowBatches, statement } from "./statement.ts";
+import { type Params, statement } from "./statement.ts";
 import type { Db, Trx } from "./tenant-db.ts";
 
 /**
@@ -31,7 +33,7 @@ export interface SqlLeases extends LeaseStore {
 
 const leaseMs = 5_000;
 const batchMost = 500;
-const rowsMost = 256; // in one statement
+const idsMost = 256; // in one statement
 const retryMs = 1_000;
 
 interface Waiting {
@@ -108,8 +110,8 @@ export function createSqlLeases(
   }
 
   /**
-   * A few statements for any number of asks: earlier grants, the months before, the months after, the leases. Rows are
-   * locked in the order of their keys, so that two servers cannot deadlock.
+   * A few statements for any number of asks: the months before, the leases, the months after. Rows are locked in the
+   * order of their keys, so that two servers cannot deadlock.
    */
   async function grantAll(trx: Trx, asks: readonly Ask[]): Promise<LeaseAnswer[]> {
     const now = await timeOf(trx);
@@ -122,30 +124,47 @@ export function createSqlLeases(
         ...{ kind: "granted", lender: "sql", lease: id, ...lease },
         validForMs: lease.month === month ? validForMs : 0,
       });
-    const ids = asks.map(({ id }) => id);
-    const given = await selectLeases.all(trx, { ids });
-    for (const { id, ...lease } of given) grant(id, lease);
-
-    const fresh = asks.filter(({ id }) => !answers.has(id)).sort(byKey);
-    const months = await lockMonths(trx, fresh, month);
-    const leases: LeaseTable[] = [];
-    for (const { id, key, draws, want, max } of fresh) {
+    const months = await lockMonths(trx, asks, month);
+    const sizes = new Map<string, { readonly row: Month; readonly size: number }>();
+    for (const { id, key, draws, want, max } of [...asks].sort(byKey)) {
       const row = months.get(nameOf({ ...split(key), draws }));
-      if (row === undefined || answers.has(id)) continue;
+      if (row === undefined || sizes.has(id)) continue;
       const size = leaseSize({ want, max, remaining: max - row.counted - row.reserved, holders: holders() });
+      sizes.set(id, { row, size });
       if (size === 0) {
         // What a crash left reserved is never returned; what is lent now may be.
         const outstanding = row.reserved > 0 && row.lent_until > now;
         answers.set(id, { kind: "denied", lender: "sql", outstanding, secondsToMonthEnd: secondsToMonthEnd(now) });
-        continue;
       }
       row.reserved += size;
-      row.lent_until = now + validForMs;
-      leases.push({ id, month, size });
-      grant(id, { size, month });
     }
-    if (leases.length > 0) await lend(trx, [...months.values()], leases);
+    // An ask that was granted before has its lease, and gets no second one.
+    const fresh = await addLeases(trx, month, sizes);
+    const repeated = [...sizes.keys()].filter((id) => !fresh.has(id));
+    const given = repeated.length === 0 ? [] : await selectLeases.all(trx, { ids: repeated });
+    for (const { id, ...lease } of given) grant(id, lease);
+    const lent = new Set<Month>();
+    for (const [id, { row, size }] of sizes) {
+      if (fresh.has(id)) {
+        grant(id, { size, month });
+        row.lent_until = now + validForMs;
+        lent.add(row);
+      } else {
+        row.reserved -= size;
+      }
+    }
+    await setReserved.run(trx, [...lent].flatMap(quotaValues));
     return asks.flatMap(({ id }) => answers.get(id) ?? []);
+  }
+
+  /** The ids that had no lease before. */
+  async function addLeases(
+    trx: Trx,
+    month: string,
+    sizes: ReadonlyMap<string, { readonly size: number }>,
+  ): Promise<Set<string>> {
+    const rows = [...sizes].flatMap(([id, { size }]) => (size === 0 ? [] : [id, month, size]));
+    return new Set((await insertLeases.run(trx, rows)).map(({ id }) => id));
   }
 
   async function timeOf(trx: Trx): Promise<number> {
@@ -155,35 +174,78 @@ export function createSqlLeases(
 
   const selectTime = statement((_: Db) => raw<{ now: number }>`select ${sql.now} as now`);
 
-  async function lockMonths(
-    trx: Trx,
-    asks: readonly Ask[],
-    month: string,
-  ): Promise<Map<string, Selectable<QuotaTable>>> {
-    const wanted = new Map(
-      asks.map(({ key, draws }) => ({ ...split(key), draws, month })).map((row) => [nameOf(row), row]),
-    );
-    const months = new Map<string, Selectable<QuotaTable>>();
-    for (const rows of rowBatches([...wanted.values()], rowsMost)) {
-      for (const row of await lockQuotas.all(trx, { rows })) months.set(nameOf(row), row);
+  /** The months of these asks by their names, locked. SQLite has one writer: the rows are only read. */
+  async function lockMonths(trx: Trx, asks: readonly Ask[], month: string): Promise<Map<string, Month>> {
+    const months = new Map<string, Month>();
+    for (const { key, draws } of [...asks].sort(byKey)) {
+      const row = { ...split(key), month, draws, counted: 0, reserved: 0, lent_until: 0 };
+      months.set(nameOf(row), row);
     }
+    const found = sql.dialect === "sqlite" ? await readMonths(trx, months, month) : await createMonths(trx, months);
+    for (const row of found) if (months.has(nameOf(row))) months.set(nameOf(row), row);
     return months;
   }
 
-  async function lend(
-    trx: Trx,
-    months: readonly Selectable<QuotaTable>[],
-    leases: readonly LeaseTable[],
-  ): Promise<void> {
-    for (const rows of rowBatches(months, rowsMost)) await setReserved.run(trx, { rows });
-    for (const rows of rowBatches(leases, rowsMost)) await insertLeases.run(trx, { rows });
+  async function readMonths(trx: Trx, months: ReadonlyMap<string, Month>, month: string): Promise<Month[]> {
+    const asked = JSON.stringify(Array.from(months.values(), ({ domain, code }) => [domain, code]));
+    return await selectMonths.all(trx, { asked, month });
   }
+
+  /** Links that are new to Redis ask for this together. */
+  const total = gatherPerTurn<MonthOf, number>(idsMost, async (wanted) => {
+    const found = new Map<string, Month>();
+    for (const month of new Set(wanted.map((one) => one.month))) {
+      const places = wanted.filter((one) => one.month === month).map(({ key }) => split(key));
+      const asked = JSON.stringify(places.map(({ domain, code }) => [domain, code]));
+      for (const row of await selectMonths.all(sql.db, { asked, month })) found.set(`${month} ${nameOf(row)}`, row);
+    }
+    return wanted.map(({ key, draws, month }) => {
+      const row = found.get(`${month} ${nameOf({ ...split(key), draws })}`);
+      return row === undefined ? 0 : row.counted + row.reserved;
+    });
+  });
+
+  const createMonths = (trx: Trx, months: ReadonlyMap<string, Month>): Promise<Month[]> =>
+    lockQuotas.run(trx, [...months.values()].flatMap(quotaValues));
+
+  const selectMonths = statement((db: Db, { asked, month }: Params<{ asked: string; month: string }>) =>
+    db
+      .selectFrom(sql.eachPlace(asked))
+      .innerJoin("quotas as q", (join) =>
+        join.onRef("q.domain", "=", "asked.domain").onRef("q.code", "=", "asked.code").on("q.month", "=", month),
+      )
+      .select(["q.domain", "q.code", "q.month", "q.draws", "q.counted", "q.reserved", "q.lent_until"]),
+  );
+
+  const ofQuotas = (tail: string) =>
+    bulkInsert<"quotas", Month>(sql.dialect, {
+      into: "quotas",
+      columns: quotaColumns,
+      tail: `on conflict (domain, code, month, draws) do update set ${tail}`,
+    });
+  /** Missing rows are inserted. Setting a column to itself locks the row, and returns its values. */
+  const lockQuotas = ofQuotas(`counted = quotas.counted returning ${Object.keys(quotaColumns).join(", ")}`);
+  const setReserved = ofQuotas("reserved = excluded.reserved, lent_until = excluded.lent_until");
+  const addCounted = ofQuotas(
+    `counted = quotas.counted + excluded.counted, reserved = quotas.reserved - excluded.reserved
+      returning ${Object.keys(quotaColumns).join(", ")}`,
+  );
+  const insertLeases = bulkInsert<"leases", { id: string }>(sql.dialect, {
+    into: "leases",
+    columns: { id: "text", month: "text", size: "bigint" },
+    tail: "on conflict (id) do nothing returning id",
+  });
+  const addHits = bulkInsert<"hits">(sql.dialect, {
+    into: "hits",
+    columns: { domain: "text", code: "text", month: "text", reason: "text", hits: "bigint" },
+    tail: "on conflict (domain, code, month, reason) do update set hits = hits.hits + excluded.hits",
+  });
 
   /** Hundreds of links per statement: on a busy server this runs every second, on the serving thread. */
   async function add(trx: Trx, drained: readonly Drained[]): Promise<RecordedTotal[]> {
     const totals: RecordedTotal[] = [];
     const keys = new Map<string, string>();
-    const quotas = new Map<string, Selectable<QuotaTable>>();
+    const quotas = new Map<string, Month>();
     const hits = new Map<string, HitTable>();
     for (const { key, month, draws, lender, units, leased, unspent, spent } of drained) {
       const row = { ...split(key), month };
@@ -210,11 +272,10 @@ export function createSqlLeases(
       }
     }
     // A row that does not exist yet has nothing reserved and nothing to return: both values are 0 then.
-    for (const rows of rowBatches([...quotas.values()], rowsMost)) {
-      for (const { domain, code, month, draws, counted, reserved } of await addCounted.all(trx, { rows })) {
-        const key = keys.get(`${domain} ${code}`);
-        if (key !== undefined) totals.push({ key, draws, month, total: counted + reserved, counted });
-      }
+    const added = await addCounted.run(trx, [...quotas.values()].flatMap(quotaValues));
+    for (const { domain, code, month, draws, counted, reserved } of added) {
+      const key = keys.get(`${domain} ${code}`);
+      if (key !== undefined) totals.push({ key, draws, month, total: counted + reserved, counted });
     }
     const inOrder = [...hits.values()].sort(
       (a, b) =>
@@ -223,10 +284,13 @@ export function createSqlLeases(
         compare(a.month, b.month) ||
         compare(a.reason, b.reason),
     );
-    for (const rows of rowBatches(inOrder, rowsMost)) await addHits.run(trx, { rows });
+    await addHits.run(
+      trx,
+      inOrder.flatMap(({ domain, code, month, reason, hits }) => [domain, code, month, reason, hits]),
+    );
     const ended = drained.flatMap(({ lease, lender }) => (lease === undefined || lender !== "sql" ? [] : [lease]));
-    for (let at = 0; at < ended.length; at += rowsMost) {
-      await deleteLeases.run(trx, { ids: ended.slice(at, at + rowsMost) });
+    for (let at = 0; at < ended.length; at += idsMost) {
+      await deleteLeases.run(trx, { ids: ended.slice(at, at + idsMost) });
     }
     return totals;
   }
@@ -255,10 +319,7 @@ export function createSqlLeases(
       });
     },
 
-    async total({ key, draws, month }) {
-      const row = await selectQuota.first(sql.db, { ...split(key), month, draws });
-      return row === undefined ? 0 : row.counted + row.reserved;
-    },
+    total,
   };
 }
 
@@ -277,15 +338,32 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 /** One of a link's two limits, in any month. */
 const nameOf = ({ domain, code, draws }: Omit<QuotaKey, "month">): string => `${draws} ${domain} ${code}`;
 
-const quotaKey = ["domain", "code", "month", "draws"] as const;
-type QuotaKey = Pick<QuotaTable, (typeof quotaKey)[number]>;
+type Month = Selectable<QuotaTable>;
+type QuotaKey = Pick<QuotaTable, "domain" | "code" | "month" | "draws">;
+
+const quotaColumns = {
+  domain: "text",
+  code: "text",
+  month: "text",
+  draws: "text",
+  counted: "bigint",
+  reserved: "bigint",
+  lent_until: "bigint",
+} as const;
+
+/** In the order of the columns. */
+const quotaValues = ({ domain, code, month, draws, counted, reserved, lent_until }: Month): BulkValue[] => [
+  domain,
+  code,
+  month,
+  draws,
+  counted,
+  reserved,
+  lent_until,
+];
 
 const selectLeases = statement((db: Db, { ids }: Params<{ ids: readonly string[] }>) =>
   db.selectFrom("leases").select(["id", "month", "size"]).where("id", "in", ids),
-);
-
-const insertLeases = statement((db: Db, { rows }: Params<{ rows: readonly LeaseTable[] }>) =>
-  db.insertInto("leases").values(rows),
 );
 
 const deleteLease = statement((db: Db, { id }: Params<{ id: string }>) =>
@@ -296,65 +374,11 @@ const deleteLeases = statement((db: Db, { ids }: Params<{ ids: readonly string[]
   db.deleteFrom("leases").where("id", "in", ids),
 );
 
-const selectQuota = statement((db: Db, { domain, code, month, draws }: Params<QuotaKey>) =>
-  db
-    .selectFrom("quotas")
-    .select(["counted", "reserved"])
-    .where((is) => is.and({ domain, code, month, draws })),
-);
-
-/** Missing rows are inserted. Setting a column to itself locks the row, and returns its values. */
-const lockQuotas = statement((db: Db, { rows }: Params<{ rows: readonly QuotaKey[] }>) =>
-  db
-    .insertInto("quotas")
-    .values(rows.map((row) => ({ ...row, counted: 0, reserved: 0, lent_until: 0 })))
-    .onConflict((conflict) =>
-      conflict.columns(quotaKey).doUpdateSet((expression) => ({ counted: expression.ref("quotas.counted") })),
-    )
-    .returning([...quotaKey, "counted", "reserved", "lent_until"]),
-);
-
-const setReserved = statement((db: Db, { rows }: Params<{ rows: readonly Selectable<QuotaTable>[] }>) =>
-  db
-    .insertInto("quotas")
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict.columns(quotaKey).doUpdateSet((expression) => ({
-        reserved: expression.ref("excluded.reserved"),
-        lent_until: expression.ref("excluded.lent_until"),
-      })),
-    ),
-);
-
-const addCounted = statement((db: Db, { rows }: Params<{ rows: readonly Selectable<QuotaTable>[] }>) =>
-  db
-    .insertInto("quotas")
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict.columns(quotaKey).doUpdateSet((expression) => ({
-        counted: expression("quotas.counted", "+", expression.ref("excluded.counted")),
-        reserved: expression("quotas.reserved", "-", expression.ref("excluded.reserved")),
-      })),
-    )
-    .returning([...quotaKey, "counted", "reserved"]),
-);
-
 const giveBack = statement((db: Db, { domain, code, month, draws, size }: Params<QuotaKey & { size: number }>) =>
   db
     .updateTable("quotas")
     .set((expression) => ({ reserved: expression("reserved", "-", size) }))
     .where((is) => is.and({ domain, code, month, draws })),
-);
-
-const addHits = statement((db: Db, { rows }: Params<{ rows: readonly HitTable[] }>) =>
-  db
-    .insertInto("hits")
-    .values(rows)
-    .onConflict((conflict) =>
-      conflict.columns(["domain", "code", "month", "reason"]).doUpdateSet((expression) => ({
-        hits: expression("hits.hits", "+", expression.ref("excluded.hits")),
-      })),
-    ),
 );
 
 /** Deletes old months and recorders; returns how many rows. What was counted, and why, stays in `hits`. */

@@ -1,4 +1,4 @@
-import { type AliasedRawBuilder, type RawBuilder, sql as raw } from "kysely";
+import { type AliasedRawBuilder, type Expression, type RawBuilder, sql as raw } from "kysely";
 import type { Db, Trx } from "./tenant-db.ts";
 
 export type Dialect = "sqlite" | "postgres";
@@ -25,6 +25,11 @@ export interface Sql {
   lowerAscii(column: string): RawBuilder<string>;
   /** The elements of a JSON list of texts, to be joined to its row as a table `each` with a column `value`. */
   eachText(column: string): AliasedRawBuilder<{ value: string }, "each">;
+  /**
+   * The places of a list, `[["", "abc"], ["go.example.com", "abc"]]` as JSON, as a table `asked`. One text for lists of
+   * any length.
+   */
+  eachPlace(json: Expression<string>): AliasedRawBuilder<{ domain: string; code: string }, "asked">;
   /** Throws when the database does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -50,6 +50,11 @@ export function openSqlite(path: string, durability: Durability = "full", isStop
     skipLocked: (query) => query,
     lowerAscii: (column) => raw<string>`lower(${raw.ref(column)})`,
     eachText: (column) => raw<{ value: string }>`json_each(${raw.ref(column)})`.as<"each">(raw`each`),
+    eachPlace: (json) =>
+      raw<{
+        domain: string;
+        code: string;
+      }>`(select value ->> 0 as domain, value ->> 1 as code from json_each(${json}))`.as<"asked">(raw`asked`),
     async ping() {
       await statements.executeQuery(CompiledQuery.raw("select 1"));
     },

@@ -104,6 +104,30 @@ for (const [name, start] of places) {
       expect(await cache.get(key)).toMatchObject({ kind: "value", answer: thing(5) });
     });
 
+    test("is read once for all keys of a turn that are in one slot, and a foreign value spoils only its own", async () => {
+      let reads = 0;
+      const counting: Redis = {
+        ...redis,
+        send(key, command) {
+          reads++;
+          return redis.send(key, command);
+        },
+      };
+      const one = createRedisCache<Thing>({ redis: counting, form });
+      await correct(one);
+      const keys = Array.from({ length: 300 }, () => fresh("k"));
+      for (const [i, key] of keys.entries()) if (i % 3 === 0) await put(one, key, thing(i + 1));
+      await redis.send(`{${keys[3]}}`, ["SET", `ql:v3:link:{${keys[3]}}`, "not ours"]);
+      reads = 0;
+      const found = await Promise.all(keys.map((key) => one.get(key)));
+      for (const [i, shared] of found.entries()) {
+        if (i % 3 === 0 && i !== 3) expect(shared).toMatchObject({ kind: "value", answer: thing(i + 1) });
+        else expect(shared).toEqual({ kind: "unknown" });
+      }
+      const slots = new Set(keys.map((key) => redis.slotOf(`{${key}}`)));
+      expect(reads).toBeLessThanOrEqual(slots.size + 1);
+    });
+
     test("names keys and fields as the requirements do, and keeps what is past its hour for a day", async () => {
       const key = fresh("k");
       await put(cache, key, thing(1));

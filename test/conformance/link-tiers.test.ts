@@ -9,7 +9,8 @@ import { systemClock } from "../../src/base/clock.ts";
 import { newId } from "../../src/base/ids.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
 import { createCache, type Source } from "../../src/cache/cache.ts";
-import { countCache } from "../../src/cache/hit-counts.ts";
+import { gatheredSource } from "../../src/cache/gathered-source.ts";
+import { countCache, uncounted } from "../../src/cache/hit-counts.ts";
 import { createTiered } from "../../src/cache/tiered.ts";
 import { granted, type Verdict } from "../../src/limits/verdict.ts";
 import { cacheKey, type MeteredTarget, splitKey } from "../../src/links/link.ts";
@@ -264,7 +265,11 @@ if (redisAvailable()) {
               const { tags, facts, factsOfTenant = true } = link.clicks;
               if (value) expect(value.clicks).toMatchObject({ tags, facts: facts && factsOfTenant });
               const wanted = { version, value: value && cachedLink(value) };
-              const one = await openServer(connections[0], linkSource(store.target));
+              const fromSql = gatheredSource(linkSource(store.targets), {
+                ...{ atOnce: 1, waiting: 1, waitMs: patientMs, counts: uncounted(), clock: systemClock },
+                run: (work) => work(),
+              });
+              const one = await openServer(connections[0], fromSql);
               expect(await one.cache.lookup(key)).toMatchObject({ version });
               const inMemory = one.cache.peek(key);
               // What was sent before on the same connection is done before.

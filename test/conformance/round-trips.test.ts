@@ -1,13 +1,17 @@
 /**
- * What lending and recording hits cost in statements, each of which is a round trip to PostgreSQL. A visitor far from the
+ * What looking up links, lending and recording hits cost in statements, each of which is a round trip to PostgreSQL. A visitor far from the
  * database is refused when they take too long; so their number must not grow with the number of links.
  */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Client } from "pg";
 import { manualClock, systemClock } from "../../src/base/clock.ts";
+import { gatheredSource, keysPerQuery } from "../../src/cache/gathered-source.ts";
+import { uncounted } from "../../src/cache/hit-counts.ts";
 import { createRecorder } from "../../src/clicks/recorder.ts";
 import { createMeters } from "../../src/limits/meters.ts";
+import { createLinkStore } from "../../src/links/store.ts";
+import { linkSource } from "../../src/redirect/link-source.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { onEachDatabase } from "./databases.ts";
 import { fresh, reasons, silent, sqlLeases, thisMonth } from "./lenders.ts";
@@ -60,18 +64,73 @@ function openCounting(sql: Sql) {
 
 const transaction = (...statements: string[]) => ["begin", ...statements, "commit"];
 
-/** Lists of rows in one statement: up to 16 are one, 17 are 16 and 1, 100 are 64, 32 and 4. */
+/** SQLite has rows of few lengths: up to 16 are one list, 17 are 16 and 1, 100 are 64, 32 and 4. PostgreSQL gets all at once. */
 const counts: [links: number, lists: number][] = [
   ...Array.from({ length: 16 }, (_, i): [number, number] => [i + 1, 1]),
   [17, 2],
   [100, 3],
 ];
 
+const stampede = 2_000;
+
 onEachDatabase(({ name, open }) => {
   let opened: Promise<Sql> | undefined;
+
+  test("2,000 cold links at once are looked up in eight statements, and lent to in four transactions", async () => {
+    opened ??= open();
+    const sql = await opened;
+    const codes = Array.from({ length: stampede }, () => fresh("link"));
+    const counts = uncounted();
+    const source = gatheredSource(linkSource(createLinkStore(sql).targets), {
+      ...{ atOnce: 4, waiting: 10_000, waitMs: 60_000, counts, clock: systemClock },
+      run: (work) => work(),
+    });
+    const lookUp = async () => {
+      const found = await Promise.all(codes.map((code) => source.load(code, 0)));
+      for (const one of found) expect(one).toEqual({ version: 0, value: undefined });
+    };
+    expect(await statementsOf(lookUp)).toEqual(new Array(Math.ceil(stampede / keysPerQuery)).fill("select"));
+    expect(counts.events.shed).toBe(0);
+
+    const { visit, recorder } = openCounting(sql);
+    const lent = await statementsOf(async () => {
+      const verdicts = await Promise.all(codes.map((code) => visit(code, 1_000)));
+      for (const verdict of verdicts) expect(verdict.kind).toBe("granted");
+    });
+    expect(lent.filter((word) => word === "begin")).toHaveLength(4);
+    const totals = sqlLeases(sql);
+    const ask = (key: string) => totals.total({ key, draws: "hits", month: thisMonth() });
+    const asked = await statementsOf(async () => expect(await Promise.all(codes.map(ask))).toContain(10));
+    expect(asked).toEqual(new Array(8).fill("select"));
+    await recorder.stop();
+  });
+
+  test("a link whose row is damaged, or that the database cannot take, fails alone", async () => {
+    opened ??= open();
+    const sql = await opened;
+    const damaged = fresh("damaged");
+    const load = linkSource(async (places) => {
+      // As SQLite does for a damaged page.
+      if (places.some(({ code }) => code === damaged)) throw new Error("database disk image is malformed");
+      return await createLinkStore(sql).targets(places);
+    });
+    const codes = [fresh("link"), damaged, fresh("link"), fresh("link")];
+    const found = await load(codes);
+    expect(found.map((one) => one instanceof Error)).toEqual([false, true, false, false]);
+    const away = Object.assign(new Error("no connection"), { code: "ECONNREFUSED" });
+    let asked = 0;
+    const unavailable = linkSource(async () => {
+      asked++;
+      throw away;
+    });
+    await expect(unavailable(codes)).rejects.toThrow("no connection");
+    expect(asked).toBe(1);
+  });
+
   test.each(counts)(
-    "the hits of %p links are recorded in one transaction; statements for each table: %p",
-    async (links, lists) => {
+    "the hits of %p links are recorded in one transaction; statements for each table on SQLite: %p",
+    async (links, listsOfSqlite) => {
+      const lists = name === "PostgreSQL" ? 1 : listsOfSqlite;
       opened ??= open();
       const sql = await opened;
       const { visit, recorder } = openCounting(sql);
@@ -85,10 +144,10 @@ onEachDatabase(({ name, open }) => {
       // The batch's number, the months, the reasons.
       expect(await statementsOf(unlimited)).toEqual(transaction("insert", ...insert(2)));
 
-      // The time on PostgreSQL, leases that were already granted; the months before, the months after, the leases.
+      // The months before, which PostgreSQL locks after it has told the time; the leases, the months after.
       const lent = await statementsOf(() => Promise.all(codes.map((code) => visit(code, 1_000))));
-      const time = name === "PostgreSQL" ? ["select"] : [];
-      expect(lent).toEqual(transaction(...time, "select", ...insert(3)));
+      const before = name === "PostgreSQL" ? ["select", "insert"] : ["select"];
+      expect(lent).toEqual(transaction(...before, ...insert(2)));
 
       // Besides, the ended leases.
       expect(await statementsOf(() => recorder.stop())).toEqual(transaction("insert", ...insert(2), "delete"));

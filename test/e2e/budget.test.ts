@@ -67,12 +67,14 @@ if (postgresAvailable()) {
     test("are answered 503 in time, and what comes later is there for the next visitor", async () => {
       await site.reachOnceRecovered(`/${(await newCodes(1))[0]}`); // lookups are not left alone any more
       const [code = ""] = await newCodes(1);
+      const inMemoryBefore = await figure(site, "quicklink_cache_links");
       await whileLocked(async () => expect((await site.visit(`/${code}`)).status).toBe(503));
       // No new request: the answer requested before the lock was released has arrived.
       await until("it to be in memory", async () => (await waitingLookups()) === 0 || undefined);
       const inMemory = () => figure(site, 'quicklink_cache_hit_total{tier="memory"}');
       const hits = await inMemory();
-      await until("the late answer", async () => (await figure(site, "quicklink_cache_links")) > 0 || undefined);
+      const arrived = async () => (await figure(site, "quicklink_cache_links")) > inMemoryBefore || undefined;
+      await until("the late answer", arrived);
       await whileLocked(async () => {
         const reply = await site.visit(`/${code}`);
         expect([reply.status, reply.headers.get("location")]).toEqual([302, target]);

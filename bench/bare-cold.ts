@@ -1,0 +1,122 @@
+/**
+ * The least that a redirect with a limit can do for a link that is not in memory, with the statements of our server by
+ * hand: a lookup, and a lease in a transaction of its own, for each request; what it leaves behind once a second, in one
+ * transaction for hits and one for clicks; and unspent units returned after five seconds. Nothing is checked, parsed,
+ * shared or cached. Arguments: port and path of the database.
+ */
+import { Database } from "bun:sqlite";
+
+const [port, path = ""] = Bun.argv.slice(2);
+const leaseMs = 5_000;
+const recordMs = 1_000;
+
+const db = new Database(path, { strict: true });
+db.run("pragma journal_mode = wal");
+db.run("pragma synchronous = normal");
+db.run("pragma foreign_keys = on");
+db.run("pragma cache_size = -8000");
+db.run("pragma secure_delete = on");
+
+const lookup = db.query<Record<string, string | number | null>, [string, string]>(`
+  select v.version, l.url, l.permanent, l.status, l.expires_at, l.fallback_url, l.password_hash, l.rules, l.split, l.utm,
+    l.forward_query, l.file_id, l.tenant_id, f.name, f.type, f.size_bytes, f.sha256, l.hits_per_month, t.plan,
+    t.limits as overrides, p.limits as plan_limits, l.number, t.number as tenant, l.tags, l.facts,
+    c.facts as tenant_facts, s.suspended_at, st.suspended_at as tenant_suspended_at, t.delete_at as tenant_delete_at
+  from link_versions v left join links l on l.domain = v.domain and l.code = v.code
+    left join files f on f.id = l.file_id and f.tenant_id = l.tenant_id and f.state = 'stored'
+    left join tenants t on t.id = l.tenant_id left join plans p on p.name = t.plan
+    left join suspended_links s on s.domain = v.domain and s.code = v.code
+    left join suspended_tenants st on st.tenant_id = l.tenant_id
+    left join click_tenants c on c.tenant_id = l.tenant_id
+  where v.domain = ? and v.code = ?`);
+const month = new Date().toISOString().slice(0, 7);
+const selectMonth = db.query(
+  `select counted, reserved from quotas where domain = '' and code = ? and month = '${month}' and draws = 'hits'`,
+);
+const setReserved = db.query(
+  `insert into quotas (domain, code, month, draws, counted, reserved, lent_until) values ('', ?, '${month}', 'hits', 0, ?, ?)
+    on conflict (domain, code, month, draws) do update set reserved = excluded.reserved, lent_until = excluded.lent_until`,
+);
+const insertLease = db.query(`insert into leases (id, month, size) values (?, '${month}', ?)`);
+const addCounted = db.query(
+  `update quotas set counted = counted + ?, reserved = reserved - ?
+    where domain = '' and code = ? and month = '${month}' and draws = 'hits'`,
+);
+const addHits = db.query(
+  `insert into hits (domain, code, month, reason, hits) values ('', ?, '${month}', 'counted', ?)
+    on conflict (domain, code, month, reason) do update set hits = hits.hits + excluded.hits`,
+);
+const deleteLease = db.query("delete from leases where id = ?");
+const insertClick = db.query(
+  `insert into clicks values (?, ?, 0, ?, ?, ?, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)`,
+);
+const insertVisitor = db.query("insert into click_visitors values (?, ?, ?) on conflict do nothing");
+const addTotal = db.query(
+  `insert into click_links (link, tenant_id, domain, code, clicks, first_at, last_at) values (?, ?, '', ?, 1, ?, ?)
+    on conflict (link) do update set clicks = click_links.clicks + excluded.clicks, last_at = excluded.last_at`,
+);
+
+interface Visited {
+  readonly code: string;
+  readonly lease: string;
+  readonly at: number;
+  readonly row: Record<string, string | number | null>;
+}
+
+const size = 10;
+const run = crypto.randomUUID();
+let leases = 0;
+let visited: Visited[] = [];
+let held: Visited[] = [];
+
+const lend = db.transaction((code: string, lease: string) => {
+  const before = selectMonth.get(code) as { reserved: number } | null;
+  setReserved.run(code, (before?.reserved ?? 0) + size, Date.now() + leaseMs);
+  insertLease.run(lease, size);
+});
+
+const record = db.transaction((all: readonly Visited[], over: readonly Visited[]) => {
+  for (const { code } of all) {
+    addCounted.run(1, 1, code);
+    addHits.run(code, 1);
+  }
+  for (const { code, lease } of over) {
+    addCounted.run(0, size - 1, code);
+    deleteLease.run(lease);
+  }
+});
+
+const recordClicks = db.transaction((all: readonly Visited[]) => {
+  const day = Math.floor(Date.now() / 86_400_000);
+  for (const [seq, { code, at, row }] of all.entries()) {
+    const link = Number(row.number);
+    insertVisitor.run(day, link, seq);
+    insertClick.run(day, Number(row.tenant), link, at, seq);
+    addTotal.run(link, row.tenant_id ?? "", code, at, at);
+  }
+});
+
+setInterval(() => {
+  const now = Date.now();
+  const all = visited;
+  visited = [];
+  const over = held.filter(({ at }) => now - at >= leaseMs);
+  held = [...held.filter(({ at }) => now - at < leaseMs), ...all];
+  if (all.length + over.length > 0) record.immediate(all, over);
+  if (all.length > 0) recordClicks.immediate(all);
+}, recordMs);
+
+Bun.serve({
+  hostname: "127.0.0.1",
+  port: Number(port),
+  development: false,
+  fetch(request) {
+    const code = request.url.slice(request.url.lastIndexOf("/") + 1);
+    const row = lookup.get("", code);
+    if (row === null || typeof row.url !== "string") return new Response(null, { status: 404 });
+    const lease = `${run}.${++leases}`;
+    lend.immediate(code, lease);
+    visited.push({ code, lease, at: Date.now(), row });
+    return new Response(null, { status: 302, headers: { Location: row.url } });
+  },
+});
