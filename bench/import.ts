@@ -46,7 +46,7 @@ const mostLate = { most: 2 };
 
 export const importing: Bench = {
   name: "import",
-  shows: "links imported per second, against a bare bulk insert; redirect latency during an import, against idle",
+  shows: "CPU per imported link, against a bare bulk insert; redirect latency during an import, against idle",
   needs: ["postgresql"],
   run,
 };
