@@ -1,7 +1,8 @@
 /** CPU time as the kernel accounts it, and which cores a process may use. */
 import { dlopen, FFIType, ptr } from "bun:ffi";
 import { readFileSync } from "node:fs";
-import { runProcess } from "../test/ground/process.ts";
+import { keep } from "../test/ground/keeper.ts";
+import { type Environment, runProcess } from "../test/ground/process.ts";
 
 const { symbols: libc } = dlopen("libc.so.6", {
   clock_gettime: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
@@ -30,6 +31,40 @@ function cpuIfRunning(pid: number): number {
   } catch {
     return 0;
   }
+}
+
+/** The same with processes that have ended, in steps of 10 ms each: for work that takes seconds. */
+export function cpuMicrosOfAll(pid: number): number {
+  return (ticksOf(pid) * 1e6) / ticksPerSecond + children(pid).reduce((sum, child) => sum + cpuMicrosOfAll(child), 0);
+}
+
+const ticksPerSecond = 100;
+
+function ticksOf(pid: number): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // From the state on: the name before it may contain anything.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
+  } catch {
+    return 0;
+  }
+}
+
+/** Runs a command to its end; its CPU time includes all its threads. */
+export async function runMeasured(command: readonly string[], cwd: string, env: Environment, timeoutMs: number) {
+  const child = Bun.spawn([...command], {
+    cwd,
+    env,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    timeout: timeoutMs,
+  });
+  const forget = keep({ pid: child.pid, signal: "KILL" });
+  const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  forget();
+  return { code, stdout, stderr, cpuMicros: Number(child.resourceUsage()?.cpuTime.total ?? Number.NaN) };
 }
 
 export function children(pid: number): number[] {

@@ -19,9 +19,9 @@ const commandMs = 600_000;
 const startMs = 60_000;
 
 export const runOlder = (folder: string, args: readonly string[], env: Environment): Promise<Finished> =>
-  runProcess([...program(folder), ...args], { cwd: folder, env: cleanEnvironment(env), timeoutMs: commandMs });
+  runProcess([...olderProgram(folder), ...args], { cwd: folder, env: cleanEnvironment(env), timeoutMs: commandMs });
 
-const program = (folder: string) => [process.execPath, "--no-env-file", join(folder, "src/main.ts")];
+export const olderProgram = (folder: string) => [process.execPath, "--no-env-file", join(folder, "src/main.ts")];
 
 export async function startOlder(folder: string, database: Database): Promise<Subject> {
   const postgres = database === "sqlite" ? undefined : await startPostgres({ durable: true });
@@ -32,7 +32,7 @@ export async function startOlder(folder: string, database: Database): Promise<Su
     ...(postgres && { DATABASE_URL: await postgres.createDatabase("bench"), QL_CODE_SALT: crypto.randomUUID() }),
   };
   if (postgres !== undefined) must(await runOlder(folder, ["migrate"], env));
-  const child = startProcess([...program(folder), "serve"], { cwd: folder, env: cleanEnvironment(env) });
+  const child = startProcess([...olderProgram(folder), "serve"], { cwd: folder, env: cleanEnvironment(env) });
   const url = `http://127.0.0.1:${port}`;
   await child.waitForUrl(`${url}/readyz`, startMs);
   const [key] = await child.waitForOutput(/ql_[A-Za-z0-9]{43}/);

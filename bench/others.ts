@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { children } from "./cpu.ts";
+import { cpuMicrosOfAll } from "./cpu.ts";
 
 /** Above this share of all cores, figures say more about the neighbours than about us. */
 export const othersMost = 0.15;
@@ -34,19 +34,4 @@ function busyTicks(): number {
 }
 
 /** Of this process and those it has started, also of those that have ended. */
-const ownTicks = (): number => ticksOfTree(process.pid);
-
-function ticksOfTree(pid: number): number {
-  return ticksOf(pid) + children(pid).reduce((sum, child) => sum + ticksOfTree(child), 0);
-}
-
-function ticksOf(pid: number): number {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // From the state on: the name before it may contain anything.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
-  } catch {
-    return 0;
-  }
-}
+const ownTicks = (): number => (cpuMicrosOfAll(process.pid) * ticksPerSecond) / 1e6;

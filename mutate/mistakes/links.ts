@@ -161,13 +161,6 @@ export const links: Mistakes = {
     tests: together,
     only: "SQLite fail alone",
   },
-  "claim-of-another-tenant-left-out": {
-    file: "sql/versions.ts",
-    from: "a.tenant === b.tenant && byPlace(a, b) === 0;",
-    to: "byPlace(a, b) === 0;",
-    tests: together,
-    only: "SQLite give a code that several want",
-  },
   "links-gathered-for-another-tenant": {
     file: "links/create/new-links.ts",
     from: "const keyOf = ({ tenant, month, most }: Spender): string => `${tenant} ${month} ${most}`;",

@@ -74,6 +74,13 @@ export const sql: Mistakes = {
     tests: links,
     only: "a deleted link cannot be created again",
   },
+  "claim-of-another-tenant-left-out": {
+    file: "sql/versions.ts",
+    from: "a.tenant === b.tenant && byPlace(a, b) === 0;",
+    to: "byPlace(a, b) === 0;",
+    tests: ["test/conformance/creates-together.test.ts"],
+    only: "SQLite give a code that several want",
+  },
   "deleted-code-generated-again": {
     file: "sql/versions.ts",
     from: "firsts.flatMap(({ generated, code }) => (generated ? [] : code));",
