@@ -87,7 +87,8 @@ test("a page that a role does not open says so, and sends nothing", async () => 
     await goto(`/w/default/${place}`);
     await page.getByText("Your role in this workspace does not open this page.").waitFor();
   }
-  await goto("/w/default/links?drawer=new");
+  // Not `goto`, which waits for the drawer.
+  await page.evaluate("location.assign('/app/w/default/links?drawer=new')");
   await page.getByRole("heading", { name: "Links" }).waitFor();
   expect(await page.getByRole("dialog").count()).toBe(0);
   calm();
