@@ -113,3 +113,16 @@ test("keys and menus are refused in words, and nothing happens when the connecti
   expect([stored.url, stored.tags]).toEqual(["https://example.com/stays", ["winter"]]);
   calm();
 }, 60_000);
+
+test("the bar that says so is seen on a phone too, below what stays at the top", async () => {
+  const { page, goto, calm } = await dashboard.open(site, owner, { mayFail, isPhone: true });
+  for (const path of ["/w/default/usage", "/w/default/start", "/account"]) {
+    await goto(path);
+    await page.getByRole("heading").first().waitFor();
+    await page.context().setOffline(true);
+    // A click arrives only where nothing lies above it.
+    await page.getByText("You are offline. Changes are disabled until you reconnect.").click();
+    await page.context().setOffline(false);
+  }
+  calm();
+});

@@ -57,7 +57,7 @@ export function WorkspaceShell() {
   ]);
 
   return (
-    <Frame>
+    <Frame isUnderFixedBar={!isStart}>
       {isStart ? (
         <Outlet />
       ) : (
@@ -102,7 +102,7 @@ export function PersonalShell() {
   const { data: account } = useQuery(accountQuery);
   const chosen = account?.workspaces.find((one) => one.chosen) ?? account?.workspaces[0];
   return (
-    <Frame>
+    <Frame isUnderFixedBar={false}>
       <header className="sticky top-0 z-20 flex h-[var(--topbar)] items-center gap-3 border-b border-line bg-bg px-6 max-sm:px-4">
         <Link to="/" search={{}}>
           <Logo name={t.product} />
@@ -139,7 +139,12 @@ function Page({ children }: { readonly children: React.ReactNode }) {
   );
 }
 
-function Frame({ children }: { readonly children: React.ReactNode }) {
+interface FrameProps {
+  readonly isUnderFixedBar: boolean;
+  readonly children: React.ReactNode;
+}
+
+function Frame({ isUnderFixedBar, children }: FrameProps) {
   const isOffline = useIsOffline();
   return (
     <TooltipProvider>
@@ -150,7 +155,7 @@ function Frame({ children }: { readonly children: React.ReactNode }) {
         >
           {t.skip}
         </a>
-        {isOffline && <OfflineBar>{t.offline}</OfflineBar>}
+        {isOffline && <OfflineBar isUnderFixedBar={isUnderFixedBar}>{t.offline}</OfflineBar>}
         <OfflineReason value={isOffline ? t.offlineButton : undefined}>
           <ProofProvider>{children}</ProofProvider>
         </OfflineReason>

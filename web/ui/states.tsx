@@ -127,15 +127,26 @@ export function Loading({ label, visible, className }: LoadingProps) {
   );
 }
 
+interface OfflineBarProps {
+  /** On phones the top bar stays in place, and would cover this one. */
+  readonly isUnderFixedBar: boolean;
+  readonly children: ReactNode;
+}
+
 /** A thin grey bar under the top bar. */
-export function OfflineBar({ children }: { readonly children: ReactNode }) {
+export function OfflineBar({ isUnderFixedBar, children }: OfflineBarProps) {
   return (
-    <div
-      role="status"
-      className="flex min-h-7 items-center justify-center gap-2 border-b border-line bg-pressed px-4 py-1 text-12 text-text-2"
-    >
-      <WifiOff className="size-3.5" />
-      {children}
+    <div className="min-h-7">
+      <div
+        role="status"
+        className={cx(
+          "flex min-h-7 items-center justify-center gap-2 border-b border-line bg-pressed px-4 py-1 text-12 text-text-2",
+          isUnderFixedBar && "max-sm:fixed max-sm:inset-x-0 max-sm:top-[var(--topbar)] max-sm:z-20",
+        )}
+      >
+        <WifiOff className="size-3.5 flex-none" />
+        {children}
+      </div>
     </div>
   );
 }
