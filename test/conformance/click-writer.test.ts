@@ -246,8 +246,8 @@ onEachDatabase(({ open, openTwo }) => {
       const stored = async () => {
         const row = (await overflowRows()).find(({ link }) => link === one.link);
         const read = (text = "") => {
-          const { visitors, ...tally } = readTallyText(text, quarterOf(now));
-          return [clicksOf({ visitors, ...tally }), visitors, tally.people.get("country")?.get("")?.clicks];
+          const tally = readTallyText(text, quarterOf(now));
+          return [clicksOf(tally), tally.visitors, tally.people.get("country")?.get("")?.clicks];
         };
         return [read(row?.tally), row?.tenant_tally === "" ? "" : read(row?.tenant_tally)];
       };
