@@ -7,10 +7,7 @@ import type { Choice } from "../links/routing/choice.ts";
 import type { LinkStore } from "../links/store.ts";
 import { isUnavailable } from "../sql/sql.ts";
 
-/**
- * What memory keeps of a link besides its target, for its next visit. Each was a lookup by key before: with 1,000 links in use,
- * most of them missed the processor's cache.
- */
+/** What memory keeps of a link besides its target, for its next visit. Looking each up by key is slow when many links are in use. */
 export interface CachedLink extends MeteredTarget {
   /** Its response, built on first use and copied from then on. */
   pattern: Response | undefined;
