@@ -142,4 +142,11 @@ export const redirect: Mistakes = {
     to: "",
     tests: ["src/redirect/cache-format.test.ts"],
   },
+  "damaged-row-fails-its-query": {
+    file: "redirect/link-source.ts",
+    from: "if (keys.length === 1 || isUnavailable(error)) throw error;",
+    to: "if (keys.length > 0 || isUnavailable(error)) throw error;",
+    tests: ["test/conformance/round-trips.test.ts"],
+    only: "SQLite.*damaged fails alone",
+  },
 };

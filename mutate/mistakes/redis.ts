@@ -260,4 +260,10 @@ export const redis: Mistakes = {
     to: "send: (key, command) => redis.send(key, command),",
     tests: ["src/redis/with-breakers.test.ts"],
   },
+  "each-link-its-own-read": {
+    file: "redis/cache.ts",
+    from: "const keysPerRead = 256;",
+    to: "const keysPerRead = 1;",
+    tests: tier,
+  },
 };
