@@ -116,8 +116,8 @@ export const clicks: Mistakes = {
   },
   "deleted-salts-left-in-the-log": {
     file: "clicks/rollups/purge-visitors.ts",
-    from: "  await removeDeletedBytes(sql);\n",
-    to: "",
+    from: "if (await removeDeletedBytes(sql)) await",
+    to: "await",
     tests: purge,
     only: "SQLite.*no file has",
   },
@@ -470,8 +470,8 @@ export const clicks: Mistakes = {
   },
   "salts-deleted-during-the-day": {
     file: "clicks/rollups/purge-visitors.ts",
-    from: "const over = now - visitorsKeptMs;",
-    to: "const over = now + visitorsKeptMs;",
+    from: "=> now - visitorsKeptMs;",
+    to: "=> now + visitorsKeptMs;",
     tests: rollups,
     only: "SQLite.*an hour after their day",
   },

@@ -359,7 +359,7 @@ const addHits = statement((db: Db, { rows }: Params<{ rows: readonly HitTable[] 
 
 /** Deletes old months and recorders; returns how many rows. What was counted, and why, stays in `hits`. */
 export async function pruneLeases(sql: Sql, now: number, limit: number): Promise<number> {
-  const past = monthName(now - pastMs);
+  const past = firstKeptMonth(now);
   const quotas = await sql.db
     .selectFrom("quotas")
     .select(["domain", "code", "month", "draws"])
@@ -387,3 +387,5 @@ export async function pruneLeases(sql: Sql, now: number, limit: number): Promise
 }
 
 const pastMs = 40 * dayMs; // the month before this one, and some days of grace
+
+export const firstKeptMonth = (now: number): string => monthName(now - pastMs);
