@@ -12,11 +12,13 @@ import { clicks } from "./clicks.ts";
 import { create } from "./create.ts";
 import { dashboard } from "./dashboard.ts";
 import { limits } from "./limits.ts";
+import { memory } from "./memory.ts";
 import { tooBusy, watchOthers } from "./others.ts";
 import { redirect } from "./redirect.ts";
 import { session } from "./session.ts";
 import { round } from "./show.ts";
 import { start } from "./start.ts";
+import { workers } from "./workers.ts";
 import { writeThrough } from "./write-through.ts";
 
 const benches: readonly Bench[] = [
@@ -29,6 +31,8 @@ const benches: readonly Bench[] = [
   writeThrough,
   clicks,
   session,
+  workers,
+  memory,
   dashboard,
 ];
 

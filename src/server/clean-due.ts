@@ -8,7 +8,7 @@ import { type Params, statement } from "../sql/statement.ts";
 import { acrossTenants, type Db } from "../sql/tenant-db.ts";
 
 /** How long the job `clean` keeps things (`background-work.ts`). */
-export const purgeDays = 365;
+export const expiredLinkDays = 365;
 export const feedDays = 1;
 export const emailDays = 90;
 
@@ -19,7 +19,7 @@ export const emailDays = 90;
 export async function hasToClean({ sql, clock }: Pick<Core, "sql" | "clock">): Promise<boolean> {
   const now = clock.now();
   const before = {
-    links: now - purgeDays * dayMs,
+    links: now - expiredLinkDays * dayMs,
     changes: now - feedDays * dayMs,
     month: firstKeptMonth(now),
     emails: now - emailDays * dayMs,

@@ -10,7 +10,7 @@ import { eraseWorkspaces } from "../people/workspaces/erase.ts";
 import { createFeed } from "../sql/feed.ts";
 import { pruneLeases } from "../sql/leases.ts";
 import type { Cleaned } from "./background.ts";
-import { emailDays, feedDays, purgeDays } from "./clean-due.ts";
+import { emailDays, expiredLinkDays, feedDays } from "./clean-due.ts";
 
 /** The work of the job `clean`. `clean-due.ts` asks whether there is any: what is added here belongs there, too. */
 export type CleanParts = Pick<Core, "sql" | "clock" | "store" | "trash"> & { readonly historyDays: number };
@@ -23,7 +23,7 @@ export async function cleanUp(parts: CleanParts): Promise<Cleaned> {
   const now = clock.now();
   const feed = createFeed(sql);
   return {
-    links: await untilFew(() => store.purge(now - purgeDays * dayMs, rowsAtOnce, now)),
+    links: await untilFew(() => store.purge(now - expiredLinkDays * dayMs, rowsAtOnce, now)),
     changes: await untilFew(() => feed.prune(now - feedDays * dayMs, rowsAtOnce)),
     months: await untilFew(() => pruneLeases(sql, now, rowsAtOnce)),
     emails: await untilFew(() => createEmailStore(sql).prune(now - emailDays * dayMs, rowsAtOnce)),
