@@ -2,7 +2,7 @@
  * What several processes on one port cost: CPU per redirect, memory and start of a worker.
  *
  * Method: three servers on the same PostgreSQL and Redis: one process, and `--workers 2` and `--workers 4`. One link is in
- * their memory. wrk asks each in turn over 64 connections, interleaved round by round. The figure is the CPU time of all
+ * their memory. wrk asks each in turn over 32 connections, interleaved round by round. The figure is the CPU time of all
  * processes of a server, the supervisor included, per request; it contains what the requests leave behind: writing the
  * hits of the last second. With more workers than cores a process handles fewer requests each time it wakes up.
  *
@@ -26,7 +26,7 @@ const counts = [1, 2, 4] as const;
 const rounds = 7;
 const warmSeconds = 3;
 const roundSeconds = 2;
-const connections = 64;
+const connections = 32;
 const recordedMs = 1_300;
 const idleMs = 3_000;
 

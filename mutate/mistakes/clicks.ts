@@ -114,6 +114,20 @@ export const clicks: Mistakes = {
     tests: purge,
     only: "PostgreSQL.*not collected while",
   },
+  "busy-log-with-visitors-forgotten": {
+    file: "clicks/rollups/purge-visitors.ts",
+    from: " ||\n    (await selectNote.first(db)) !== undefined",
+    to: "",
+    tests: ["test/conformance/jobs-asked.test.ts"],
+    only: "SQLite.*forgetting visitors",
+  },
+  "months-not-asked-for": {
+    file: "clicks/rollups/due-tenants.ts",
+    from: "row.exists(ended), row.exists(months)",
+    to: "row.exists(ended)",
+    tests: ["test/conformance/jobs-asked.test.ts"],
+    only: "SQLite.*condensing is asked for",
+  },
   "deleted-salts-left-in-the-log": {
     file: "clicks/rollups/purge-visitors.ts",
     from: "if (await removeDeletedBytes(sql)) await",
