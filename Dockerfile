@@ -1,11 +1,12 @@
-# Two stages: npm installs the packages and the runtime and the dashboard is bundled; neither npm nor its sources are part of the image.
+# Two stages: npm installs the packages and the runtime, and the dashboard and the server are bundled; neither npm nor its sources are part of the image.
 FROM node:22.21-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --no-audit --no-fund
 COPY src ./src
 COPY web ./web
-RUN node_modules/.bin/bun --no-env-file web/bundle.ts
+COPY scripts/bundle.ts scripts/programs.ts ./scripts/
+RUN node_modules/.bin/bun --no-env-file web/bundle.ts && node_modules/.bin/bun --no-env-file scripts/bundle.ts
 
 FROM debian:12.12-slim
 RUN groupadd --system --gid 10001 quicklink \
@@ -23,5 +24,5 @@ EXPOSE 3000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
   CMD ["bun", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["bun", "--no-env-file", "/app/src/main.ts"]
+ENTRYPOINT ["bun", "--no-env-file", "/app/dist/server/main.ts"]
 CMD ["serve"]

@@ -14,11 +14,13 @@ import { create } from "./create.ts";
 import { dashboard } from "./dashboard.ts";
 import { importing } from "./import.ts";
 import { limits } from "./limits.ts";
+import { memory } from "./memory.ts";
 import { tooBusy, watchOthers } from "./others.ts";
 import { redirect } from "./redirect.ts";
 import { session } from "./session.ts";
 import { round } from "./show.ts";
 import { start } from "./start.ts";
+import { workers } from "./workers.ts";
 import { writeThrough } from "./write-through.ts";
 
 const benches: readonly Bench[] = [
@@ -33,6 +35,8 @@ const benches: readonly Bench[] = [
   writeThrough,
   clicks,
   session,
+  workers,
+  memory,
   dashboard,
 ];
 

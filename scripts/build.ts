@@ -1,11 +1,10 @@
 /** `npm run build`: one executable with everything inside, in dist/ or where the first word says. */
-export {};
+import { programs } from "./programs.ts";
 
 const outfile = Bun.argv[2] ?? "dist/quicklink";
 
 await Bun.build({
-  // Threads are separate programs and must be named; they keep their paths inside the executable.
-  entrypoints: ["./src/main.ts", "./src/server/background-thread.ts", "./src/server/clicks-thread.ts"],
+  entrypoints: programs,
   naming: "[name].[ext]",
   // The dashboard, as web/bundle.ts has written it.
   compile: { outfile, assets: ["./dist/web"], autoloadDotenv: false, autoloadBunfig: false },

@@ -206,6 +206,12 @@ export const sql: Mistakes = {
     to: "{ due_at: job.next(now()), ended_at: now() }",
     tests: jobs,
   },
+  "failed-job-not-run-anyway": {
+    file: "sql/jobs.ts",
+    from: "row.left_behind === 1 || row.failures > 0 ||",
+    to: "row.left_behind === 1 ||",
+    tests: jobs,
+  },
   "secret-in-the-error-of-a-job": {
     file: "sql/jobs.ts",
     from: 'line.replace(/:\\/\\/[^/\\s@]*@/g, "://")',

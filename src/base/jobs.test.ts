@@ -20,11 +20,11 @@ function setUp(...jobs: Partial<Job>[]) {
     async run(job: ClaimedJob, signal) {
       looks.push(clock.elapsed());
       if (due > clock.now() && !job.early) return { ran: false, dueInMs: due - clock.now(), succeededAt };
+      if (job.when && !(await job.when())) return { ran: false, dueInMs: hour, succeededAt: clock.now() };
       await job.work(signal);
       due = job.next(clock.now());
       return { ran: true, dueInMs: due - clock.now(), succeededAt: clock.now() };
     },
-    async clear() {},
   };
   const ran: string[] = [];
   const all = jobs.map(
@@ -75,18 +75,17 @@ describe("jobs", () => {
     await running.stop();
   });
 
-  test("that have nothing to do here are not claimed, and that is a success", async () => {
+  test("that have nothing to do have succeeded, and are asked again within 15 s", async () => {
     let wanted = false;
-    const { pass, looks, running, clock, figure } = setUp({
-      ...{ scope: "one for all", everyMs: 10 * second, when: async () => wanted },
-    });
+    const { pass, ran, running, elsewhere, clock, figure } = setUp({ scope: "one for all", when: async () => wanted });
+    elsewhere(start - hour); // so it is due
     await pass(second);
-    await pass(10 * second);
-    expect(looks).toEqual([]);
+    expect(ran).toEqual([]);
     expect(await figure("last_success_timestamp_seconds", "job-0")).toBe(clock.now() / 1_000);
+    expect(await figure("duration_seconds", "job-0")).toBeUndefined();
     wanted = true;
-    await pass(10 * second);
-    expect(looks).toEqual([21 * second]);
+    await pass(15 * second);
+    expect(ran).toEqual([`job-0 ${16 * second}`]);
     await running.stop();
   });
 

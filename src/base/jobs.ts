@@ -19,8 +19,13 @@ export interface Job {
   readonly scope: JobScope;
   /** A run that takes longer counts as failed. If the job is one for all, another process may take over shortly after. */
   readonly deadlineMs: number;
-  /** Whether there is something to do. Asked before a job that is one for all is claimed. */
+  /**
+   * Whether there is something to do. Asked when a job that is one for all is due, before it is claimed: a few reads by an
+   * index, so that an idle server does not start its background thread.
+   */
   readonly when?: () => Promise<boolean>;
+  /** For a `when` that cannot see everything: the job runs anyway if it has been due for so long, or did not end well. */
+  readonly anywayMs?: number;
   readonly work: (signal: AbortSignal) => Promise<unknown>;
 }
 
@@ -28,13 +33,14 @@ export type JobScope = "every process" | "one for all";
 
 /** Who runs a job that is one for all, and when. */
 export interface JobClaims {
-  /** Runs the work if it is due and no other process is at it. Rejects if the work fails. */
+  /**
+   * Runs the work if it is due, there is something to do, and no other process is at it. Rejects if the work fails. If there
+   * is nothing to do, a failure or a claim that an earlier run left behind no longer matters.
+   */
   run(job: ClaimedJob, signal: AbortSignal): Promise<JobLook>;
-  /** There is nothing to do, so a failure or a claim that an earlier run left behind no longer matters. */
-  clear(name: string): Promise<void>;
 }
 
-export interface ClaimedJob extends Pick<Job, "name" | "deadlineMs" | "work"> {
+export interface ClaimedJob extends Pick<Job, "name" | "deadlineMs" | "when" | "anywayMs" | "work"> {
   /** When it is due if it was never planned. */
   readonly firstAt: number;
   /** When it is due after this moment. */
@@ -46,7 +52,7 @@ export interface ClaimedJob extends Pick<Job, "name" | "deadlineMs" | "work"> {
 export interface JobLook {
   readonly ran: boolean;
   readonly dueInMs: number;
-  /** In any process. */
+  /** In any process. Having nothing to do is a success. */
   readonly succeededAt: number | null;
 }
 
@@ -93,7 +99,7 @@ interface JobFigures {
 }
 
 function startJob(job: Job, { claims, clock, log }: JobSettings) {
-  const { name, everyMs, scope, deadlineMs, when, work } = job;
+  const { name, everyMs, scope, deadlineMs, when, anywayMs, work } = job;
   const figures: JobFigures = { succeededAt: clock.now(), lastMs: undefined, failures: 0 };
   let early = false;
   let ran = true;
@@ -104,15 +110,11 @@ function startJob(job: Job, { claims, clock, log }: JobSettings) {
     dueInMs = lookMs;
     const wanted = early;
     early = false;
-    if (when !== undefined && !(await when())) {
-      await claims.clear(name);
-      dueInMs = everyMs;
-      figures.succeededAt = clock.now();
-      return;
-    }
     const claimed: ClaimedJob = {
       name,
       deadlineMs,
+      ...(when && { when }),
+      ...(anywayMs !== undefined && { anywayMs }),
       firstAt: when === undefined ? nextTime(job, clock.now()) : clock.now(),
       next: (now) => nextTime(job, now),
       early: wanted,

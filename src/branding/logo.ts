@@ -1,4 +1,3 @@
-import { fileTypeFromBuffer } from "file-type";
 import { invalid, type Problem } from "../base/errors.ts";
 
 /**
@@ -15,6 +14,7 @@ export type LogoType = "image/png" | "image/webp" | "image/svg+xml";
 export async function checkLogo(bytes: Buffer): Promise<LogoType> {
   if (bytes.length === 0) throw refuse("empty", "Must not be empty.");
   if (bytes.length > logoMostBytes) throw refuse("too_long", "Must have at most 64 KB.");
+  const { fileTypeFromBuffer } = await import("file-type"); // 2 MB, for the first logo
   const found = await fileTypeFromBuffer(bytes);
   if (found?.mime === "image/png" || found?.mime === "image/webp") {
     const size = found.mime === "image/png" ? pngSize(bytes) : webpSize(bytes);

@@ -1,4 +1,3 @@
-import { fileTypeFromBuffer } from "file-type";
 import type { Shares } from "../base/shares.ts";
 import type { SafeFetch } from "../safe-fetch/safe-fetch.ts";
 import type { Tenant } from "../tenants/tenants.ts";
@@ -35,6 +34,7 @@ export function createPreviewImages(checks: DestinationChecks, safeFetch: SafeFe
         { signal },
       );
       if (fetched.kind !== "answered" || fetched.status !== 200 || fetched.body.length > mostBytes) return undefined;
+      const { fileTypeFromBuffer } = await import("file-type"); // 2 MB, for the first picture
       const type = (await fileTypeFromBuffer(fetched.body))?.mime;
       return type !== undefined && types.has(type) ? { type, bytes: fetched.body } : undefined;
     },

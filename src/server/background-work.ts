@@ -1,5 +1,4 @@
 import { applyBlocklist } from "../abuse/apply-blocklist.ts";
-import { dayMs } from "../base/clock.ts";
 import { findClickNotices } from "../clicks/notices/find-notices.ts";
 import { listClicks } from "../clicks/reports/list.ts";
 import { reportOn } from "../clicks/reports/report.ts";
@@ -9,11 +8,7 @@ import { forgetVisitors } from "../clicks/rollups/purge-visitors.ts";
 import { condense } from "../clicks/rollups/rounds.ts";
 import type { Core } from "../core.ts";
 import { nearLimits } from "../email/notices/near-limits.ts";
-import { createEmailStore } from "../email/outbox/store.ts";
 import { recount } from "../files/quota/storage-total.ts";
-import type { Actor } from "../history/history.ts";
-import { purgeHistory } from "../history/purge.ts";
-import { pruneAnswers } from "../idempotency/answers.ts";
 import type { RedirectWait } from "../import-export/pace.ts";
 import { importStep } from "../import-export/runs/step.ts";
 import { exportWorkspacePart } from "../import-export/workspace-export.ts";
@@ -21,19 +16,9 @@ import { monthName } from "../limits/window.ts";
 import { busiestLinks } from "../links/read/busiest.ts";
 import { countLinks } from "../links/read/link-counts.ts";
 import { usedTags } from "../links/tags/used-tags.ts";
-import { trashDays } from "../links/trash/trash-store.ts";
-import { prunePeople } from "../people/prune.ts";
-import { eraseWorkspaces } from "../people/workspaces/erase.ts";
-import { createFeed } from "../sql/feed.ts";
-import { pruneLeases } from "../sql/leases.ts";
 import { databaseTime } from "../sql/sql.ts";
 import type { Background } from "./background.ts";
-
-const byClean: Actor = { kind: "job", name: "clean" };
-const purgeDays = 365;
-const feedDays = 1;
-const emailDays = 90;
-const rowsAtOnce = 500; // short transactions: another writer waits for one of them at most
+import { cleanUp } from "./clean.ts";
 
 /** What `background.ts` offers, on the current thread. `redirects`: how long they wait on the serving thread. */
 export function onThisThread(core: Core, redirects: RedirectWait): Background {
@@ -55,21 +40,7 @@ export function onThisThread(core: Core, redirects: RedirectWait): Background {
       return nearLimits(core.sql, core.tenants, monthName(now), now);
     },
     findClickNotices: () => findClickNotices({ ...core, baseUrl: core.config.baseUrl }),
-    async clean() {
-      const now = core.clock.now();
-      const feed = createFeed(core.sql);
-      return {
-        links: await untilFew(() => core.store.purge(now - purgeDays * dayMs, rowsAtOnce, now)),
-        changes: await untilFew(() => feed.prune(now - feedDays * dayMs, rowsAtOnce)),
-        months: await untilFew(() => pruneLeases(core.sql, now, rowsAtOnce)),
-        emails: await untilFew(() => createEmailStore(core.sql).prune(now - emailDays * dayMs, rowsAtOnce)),
-        answers: await untilFew(() => pruneAnswers(core.sql, rowsAtOnce)),
-        signIns: await untilFew(() => prunePeople(core.sql, now, rowsAtOnce)),
-        trashed: await untilFew(() => core.trash.eraseOld(now - trashDays * dayMs, rowsAtOnce, byClean, now)),
-        history: await purgeHistory(core.sql, now, core.config.QL_HISTORY_DAYS),
-        workspaces: await eraseWorkspaces(core),
-      };
-    },
+    clean: () => cleanUp({ ...core, historyDays: core.config.QL_HISTORY_DAYS }),
     applyBlocklist: () => applyBlocklist(core),
     raiseOutdated: () => core.outdated.finish(),
     // By the database's time, as the writers of clicks: a server whose clock is ahead must not condense too early.
@@ -80,12 +51,4 @@ export function onThisThread(core: Core, redirects: RedirectWait): Background {
     stopSoon() {}, // the database does the work, and the socket's deadline is the limit
     async close() {},
   };
-}
-
-async function untilFew(step: () => Promise<number>): Promise<number> {
-  for (let total = 0; ; ) {
-    const done = await step();
-    total += done;
-    if (done < rowsAtOnce) return total;
-  }
 }

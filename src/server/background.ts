@@ -25,11 +25,13 @@ import type { CountedFilter, ListCounts } from "../links/read/link-counts.ts";
 import type { StateFacts } from "../links/read/listed-state.ts";
 import type { TagUse } from "../links/tags/used-tags.ts";
 import type { Tenant } from "../tenants/tenants.ts";
+import { endThread, idleThreadMs } from "./end-thread.ts";
 import { createLateness, unmeasured } from "./lateness.ts";
 
 /**
  * Long-running work. On SQLite a statement blocks its thread, so bulk writes, reports and clean-up run in a separate
- * thread with its own connection, started on first use; on PostgreSQL the database does the work.
+ * thread with its own connection, started on first use and ended after a minute without work; on PostgreSQL the database
+ * does the work.
  *
  * When the server stops, work in the thread gets five seconds to finish. Then a flag that both threads see interrupts it
  * before its next statement: an open transaction is rolled back, and its caller gets 503. A statement that goes on for
@@ -260,7 +262,9 @@ function thread(settings: Record<string, string>, clock: Clock): Background {
   const stopping = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const lateness = createLateness(clock);
   let notSoon = () => {};
+  let notIdle = () => {};
   let worker: Worker | undefined;
+  let ending: Promise<void> | undefined;
   let lastId = 0;
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   const left = Promise.withResolvers<void>();
@@ -272,18 +276,26 @@ function thread(settings: Record<string, string>, clock: Clock): Background {
       if (message.kind === "closed") return;
       const job = waiting.get(message.id);
       waiting.delete(message.id);
+      if (waiting.size === 0 && worker === started) notIdle = clock.after(idleThreadMs, endIdle);
       if (message.kind === "done") job?.resolve(message.result);
       else if (message.kind === "refused") job?.reject(received(message.problem));
       else if (message.code === "interrupted") job?.reject(interrupted());
       else job?.reject(Object.assign(new Error(message.message), { code: message.code }));
     };
     started.onerror = (event) => {
+      if (worker !== started) return; // it had nothing to do any more
       worker = undefined;
       for (const job of waiting.values()) job.reject(new Error(`the background thread ended: ${event.message}`));
       waiting.clear();
     };
     started.postMessage({ kind: "open", settings, stopping, lateness: lateness.shared } satisfies ToThread);
     return started;
+  }
+
+  function endIdle(): void {
+    if (worker === undefined) return;
+    ending = endThread(worker);
+    worker = undefined;
   }
 
   function interrupt(): void {
@@ -301,6 +313,7 @@ function thread(settings: Record<string, string>, clock: Clock): Background {
 
   async function run(job: BackgroundJob): Promise<unknown> {
     if (isSet(stopping)) throw interrupted();
+    notIdle();
     worker ??= start();
     const id = ++lastId;
     const result = Promise.withResolvers<unknown>();
@@ -341,6 +354,8 @@ function thread(settings: Record<string, string>, clock: Clock): Background {
     },
     async close() {
       notSoon();
+      notIdle();
+      await ending;
       const closing = worker;
       interrupt();
       if (closing !== undefined) await Promise.race([closed(closing), left.promise]);

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { withDeadline } from "../base/deadline.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { ClickBatch } from "../clicks/click.ts";
 import { type ClickRecorder, createClickRecorder } from "../clicks/events/click-recorder.ts";
@@ -7,6 +7,7 @@ import type { ClickWriter, Written } from "../clicks/events/writer.ts";
 import type { Capture } from "../clicks/facts/capture.ts";
 import type { Live } from "../clicks/live/live.ts";
 import { databasePath } from "../core.ts";
+import { endThread, idleThreadMs } from "./end-thread.ts";
 import type { Wiring } from "./wiring.ts";
 
 /**
@@ -30,7 +31,7 @@ export function openClicks(wiring: Wiring, { capture, live, onWritten = () => {}
   const writerId = randomBytes(12).toString("base64url");
   const secret = core.secretFor("visitors of clicks");
   const given = { secret, writerId, eventsPerSecond: config.QL_CLICK_EVENTS_PER_SECOND };
-  const thread = config.embedded ? startClicksThread({ path: databasePath(config), ...given }) : undefined;
+  const thread = config.embedded ? startClicksThread({ path: databasePath(config), ...given }, clock) : undefined;
   // On SQLite the thread has the writer, and not the server.
   let loading: Promise<ClickWriter> | undefined;
   const write: ClickWriter["write"] =
@@ -127,11 +128,11 @@ interface ClicksThread {
   close(): Promise<void>;
 }
 
-const closeMs = 1_000;
-
-function startClicksThread(settings: ThreadSettings): ClicksThread {
+function startClicksThread(settings: ThreadSettings, clock: Clock): ClicksThread {
   let worker: Worker | undefined;
   let waiting: { readonly sequence: number; readonly answer: PromiseWithResolvers<Written> } | undefined;
+  let ending: Promise<void> | undefined;
+  let notIdle = () => {};
 
   function start(): Worker {
     const started = new Worker(new URL("./clicks-thread.ts", import.meta.url).href);
@@ -139,11 +140,13 @@ function startClicksThread(settings: ThreadSettings): ClicksThread {
       if (message.kind === "closed" || message.sequence !== waiting?.sequence) return;
       const { answer } = waiting;
       waiting = undefined;
+      if (worker === started) notIdle = clock.after(idleThreadMs, end);
       if (message.kind === "written") answer.resolve(message.written);
       else answer.reject(new Error(message.message));
     };
     started.onerror = (event) => {
-      if (worker === started) worker = undefined;
+      if (worker !== started) return; // it had nothing to do any more
+      worker = undefined;
       waiting?.answer.reject(new Error(`the thread of clicks ended: ${event.message}`));
       waiting = undefined;
     };
@@ -151,8 +154,15 @@ function startClicksThread(settings: ThreadSettings): ClicksThread {
     return started;
   }
 
+  function end(): void {
+    if (worker === undefined) return;
+    ending = endThread(worker);
+    worker = undefined;
+  }
+
   return {
     write(sequence, batch) {
+      notIdle();
       worker ??= start();
       // The recorder sends the next one only when this one has ended, or was given up: its answer is then for nobody.
       const answer = Promise.withResolvers<Written>();
@@ -161,17 +171,9 @@ function startClicksThread(settings: ThreadSettings): ClicksThread {
       return answer.promise;
     },
     async close() {
-      const closing = worker;
-      if (closing === undefined) return;
-      worker = undefined;
-      const closed = new Promise<void>((resolve) => {
-        closing.addEventListener("message", (event: MessageEvent<FromClicksThread>) => {
-          if (event.data.kind === "closed") resolve();
-        });
-        closing.postMessage({ kind: "close" } satisfies ToClicksThread);
-      });
-      await withDeadline(closed, closeMs, "the thread of clicks").catch(() => {});
-      closing.terminate();
+      notIdle();
+      end();
+      await ending;
     },
   };
 }

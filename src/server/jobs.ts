@@ -3,13 +3,18 @@ import { type Job, type JobScope, type RunningJobs, startJobs } from "../base/jo
 import { utcDay } from "../clicks/click.ts";
 import { type HotLinks, saveMs } from "../clicks/hot-links.ts";
 import type { ClickNotices } from "../clicks/notices/click-notices.ts";
+import { hadClicksLately, mayHaveToCondense } from "../clicks/rollups/due-tenants.ts";
+import { hasVisitorsToForget } from "../clicks/rollups/purge-visitors.ts";
 import type { LimitWatch } from "../email/notices/limit-watch.ts";
+import { hasContacts } from "../email/settings/settings.ts";
 import { sweepMs } from "../files/upkeep/upkeep.ts";
 import { createImportRuns } from "../import-export/runs/import-runs.ts";
 import { createJobClaims, type Holder } from "../sql/jobs.ts";
 import { createPartitions } from "../sql/partitions.ts";
+import { databaseTime, type Sql } from "../sql/sql.ts";
 import type { Background } from "./background.ts";
 import type { LinkCache } from "./cache.ts";
+import { hasToClean } from "./clean-due.ts";
 import type { Mail } from "./email.ts";
 import type { OpenFiles } from "./files.ts";
 import { openLinkHealth } from "./link-health.ts";
@@ -54,6 +59,7 @@ export function openJobs(wiring: Wiring, parts: JobParts): Jobs {
   const checkTargets = openLinkHealth(wiring);
   const blocklist = openBlocklistJob(wiring, background);
   const raiseVersions = tenantChanges(wiring, background);
+  const { contacts, toCondense, toForget, toPurge } = questions(core.sql);
   const table: readonly Row[] = [
     { name: "key-use", everyMs: 5 * second, scope: each, deadlineMs: minute, work: core.keys.flush },
     { name: "hot-links", everyMs: saveMs, scope: each, deadlineMs: minute, work: hot.save },
@@ -69,14 +75,58 @@ export function openJobs(wiring: Wiring, parts: JobParts): Jobs {
     { name: "files-sync", everyMs: day, atMs: 3 * hour, scope: one, deadlineMs: 6 * hour, work: files.upkeep.sync },
     { name: "targets", everyMs: 10 * second, scope: one, deadlineMs: 10 * minute, work: checkTargets },
     { name: "blocklist", everyMs: 3 * second, scope: one, deadlineMs: 10 * minute, ...blocklist },
-    { name: "limit-notices", everyMs: hour, scope: one, deadlineMs: 5 * minute, work: notices.checkAll },
-    { name: "click-notices", everyMs: 15 * minute, scope: one, deadlineMs: 10 * minute, work: clickNotices.run },
-    { name: "condense", everyMs: minute, scope: one, deadlineMs: hour, work: background.condenseClicks },
-    { name: "visitors", everyMs: 5 * minute, scope: one, deadlineMs: 10 * minute, work: background.forgetVisitors },
-    { name: "old-clicks", everyMs: hour, scope: one, deadlineMs: hour, work: background.purgeClicks },
+    {
+      name: "limit-notices",
+      everyMs: hour,
+      scope: one,
+      deadlineMs: 5 * minute,
+      when: contacts,
+      work: notices.checkAll,
+    },
+    {
+      name: "click-notices",
+      everyMs: 15 * minute,
+      scope: one,
+      deadlineMs: 10 * minute,
+      when: contacts,
+      work: clickNotices.run,
+    },
+    {
+      name: "condense",
+      everyMs: minute,
+      scope: one,
+      deadlineMs: hour,
+      when: toCondense,
+      work: background.condenseClicks,
+    },
+    {
+      name: "visitors",
+      everyMs: 5 * minute,
+      scope: one,
+      deadlineMs: 10 * minute,
+      when: toForget,
+      work: background.forgetVisitors,
+    },
+    {
+      name: "old-clicks",
+      everyMs: hour,
+      anywayMs,
+      scope: one,
+      deadlineMs: hour,
+      when: toPurge,
+      work: background.purgeClicks,
+    },
     { name: "click-partitions", everyMs: hour, scope: one, deadlineMs: minute, work: partitionsJob(wiring) },
     { name: "imports", everyMs: 5 * second, scope: one, deadlineMs: hour, ...importsJob(wiring, background) },
-    { name: "clean", everyMs: hour, scope: one, deadlineMs: hour, work: background.clean },
+    {
+      name: "clean",
+      everyMs: hour,
+      anywayMs,
+      scope: one,
+      deadlineMs: hour,
+      when: () => hasToClean(core),
+      work: background.clean,
+    },
   ];
   const claims = createJobClaims(core.sql, parts.heartbeat, core.clock);
   const jobs = startJobs(table.flatMap(switchedOn), { claims, metrics, clock: core.clock, log });
@@ -88,11 +138,22 @@ type Row = Omit<Job, "work"> & { readonly work: Job["work"] | undefined };
 
 const switchedOn = ({ work, ...row }: Row): Job[] => (work === undefined ? [] : [{ ...row, work }]);
 
+/** Asked in the serving thread: the background thread takes 25 MB, and an idle server does without it. */
+const questions = (sql: Sql) => ({
+  contacts: () => hasContacts(sql),
+  // By the database's time, as the work itself.
+  toCondense: async () => mayHaveToCondense(sql, await databaseTime(sql)),
+  toForget: async () => hasVisitorsToForget(sql, await databaseTime(sql)),
+  toPurge: () => hadClicksLately(sql),
+});
+
+/** Six hours after its last run, if there was nothing to do meanwhile. */
+const anywayMs = 5 * hour;
+
 /** Until there is nothing left to do. Every step is short, and a killed server leaves the rest to the next run. */
 function importsJob({ core: { sql, clock } }: Wiring, background: Background): Pick<Job, "when" | "work"> {
   const runs = createImportRuns(sql, clock);
   return {
-    // Asked here: the thread takes 25 MB, and most servers never import anything.
     when: async () => (await runs.next()) !== undefined,
     async work(signal) {
       while (!signal.aborted && (await background.importStep()));

@@ -293,7 +293,7 @@ async function openAnswers({ core, opened }: Wiring): Promise<Answers> {
 
 /**
  * With the first request that needs it: the framework and its schemas take as long to load as everything else together, and
- * 17 MB, and a redirect needs none of it.
+ * 23 MB, and a redirect needs none of it.
  */
 function loadedOnce(wiring: Wiring, parts: ApiParts): () => Promise<HttpApi> {
   let loading: Promise<HttpApi> | undefined;

@@ -134,11 +134,24 @@ export function createJobClaims(sql: Sql, { id: holder, lapse }: Holder, clock: 
     return { ran: true, dueInMs: due - ended, succeededAt: ended };
   }
 
+  /** A failure or a claim that an earlier run left behind. */
+  const clear = (name: string) =>
+    db
+      .updateTable("jobs")
+      .set({ holder: null, failures: 0, error: null })
+      .where("name", "=", name)
+      .where("due_at", "<=", sql.now)
+      .execute();
+
   return {
     async run(job, signal) {
       const row = (await read(job.name)) ?? (await planned(job));
       const isDue = row.due_at <= row.now;
       if (isDue || row.left_behind || (job.early && row.holder === null)) {
+        if (!(await isNeeded(job, row))) {
+          if (isDue && (row.failures > 0 || row.holder !== null)) await clear(job.name);
+          return { ran: false, dueInMs: job.next(row.now) - row.now, succeededAt: row.now };
+        }
         const claimed = await claim(job);
         if (claimed !== undefined) return work(job, signal, claimed.now);
       }
@@ -146,18 +159,20 @@ export function createJobClaims(sql: Sql, { id: holder, lapse }: Holder, clock: 
       const dueInMs = isDue ? Number.POSITIVE_INFINITY : row.due_at - row.now;
       return { ran: false, dueInMs, succeededAt: row.succeeded_at };
     },
-
-    async clear(name) {
-      const row = await read(name);
-      if (row === undefined || row.due_at > row.now || (row.failures === 0 && row.holder === null)) return;
-      await db
-        .updateTable("jobs")
-        .set({ holder: null, failures: 0, error: null })
-        .where("name", "=", name)
-        .where("due_at", "<=", sql.now)
-        .execute();
-    },
   };
+}
+
+interface JobRow {
+  readonly due_at: number;
+  readonly now: number;
+  readonly failures: number;
+  readonly left_behind: number;
+}
+
+async function isNeeded({ when, anywayMs }: ClaimedJob, row: JobRow): Promise<boolean> {
+  if (when === undefined || (await when())) return true;
+  if (anywayMs === undefined) return false;
+  return row.left_behind === 1 || row.failures > 0 || row.now - row.due_at >= anywayMs;
 }
 
 /** What `quicklink doctor` shows of a job. */

@@ -383,7 +383,7 @@ const giveBack = statement((db: Db, { domain, code, month, draws, size }: Params
 
 /** Deletes old months and recorders; returns how many rows. What was counted, and why, stays in `hits`. */
 export async function pruneLeases(sql: Sql, now: number, limit: number): Promise<number> {
-  const past = monthName(now - pastMs);
+  const past = firstKeptMonth(now);
   const quotas = await sql.db
     .selectFrom("quotas")
     .select(["domain", "code", "month", "draws"])
@@ -411,3 +411,5 @@ export async function pruneLeases(sql: Sql, now: number, limit: number): Promise
 }
 
 const pastMs = 40 * dayMs; // the month before this one, and some days of grace
+
+export const firstKeptMonth = (now: number): string => monthName(now - pastMs);

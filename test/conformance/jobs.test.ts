@@ -184,8 +184,8 @@ for (const database of databases) {
 
     test("a job with nothing to do is not failing any more, and no claim is left; a running one is left alone", async () => {
       const sql = await database.open();
-      const clear = async () => createJobClaims(sql, await holderOf(sql, "b"), systemClock).clear("sweep");
-      await clear(); // there is no such row
+      const clear = async () => expect((await run(sql, "b", job(none, { when: async () => false }))).ran).toBe(false);
+      await clear(); // there was no such row
       await makeDue(sql);
       const failing = job(async () => {
         throw new Error("broken");
@@ -205,6 +205,46 @@ for (const database of databases) {
       expect(await readJobs(sql)).toMatchObject([{ unfinishedSince: null, failures: 0 }]);
       slow.end();
       await running;
+      await sql.close();
+    });
+
+    test("a job is asked when it is due, and runs anyway if it was due for too long, failed or was left behind", async () => {
+      const sql = await database.open();
+      const due = (ms: number) =>
+        sql.db
+          .updateTable("jobs")
+          .set({ due_at: systemClock.now() - ms })
+          .execute();
+      let asked = 0;
+      const when = async () => {
+        asked++;
+        return false;
+      };
+      const sweep = (more: Partial<ClaimedJob> = {}) => job(none, { when, anywayMs: hourMs, ...more });
+      expect((await run(sql, "a", sweep())).ran).toBe(false);
+      expect(asked).toBe(0); // it is planned, and not due
+
+      await due(hourMs - minuteMs);
+      const idle = await run(sql, "a", sweep());
+      expect(idle).toMatchObject({ ran: false, dueInMs: hourMs });
+      expect(idle.succeededAt).toBeGreaterThan(systemClock.now() - minuteMs);
+      expect(asked).toBe(1);
+      await due(hourMs + minuteMs);
+      expect((await run(sql, "a", sweep())).ran).toBe(true);
+
+      await due(0);
+      const broken = sweep({
+        when: async () => true,
+        async work() {
+          throw new Error("broken");
+        },
+      });
+      await expect(run(sql, "a", broken)).rejects.toThrow("broken");
+      await due(0);
+      expect((await run(sql, "a", sweep())).ran).toBe(true);
+
+      await sql.db.updateTable("jobs").set({ holder: "gone" }).execute();
+      expect((await run(sql, "a", sweep())).ran).toBe(true);
       await sql.close();
     });
 

@@ -2,6 +2,7 @@ import type { TenantId } from "../../base/ids.ts";
 import type { GroupNumber, LinkNumber } from "../../sql/schema.ts";
 import { type Params, statement } from "../../sql/statement.ts";
 import { type Db, ofTenant, type TenantDb } from "../../sql/tenant-db.ts";
+import { longestDayMs } from "../rollups/periods.ts";
 import { type DayRange, naturalMonthStart } from "./days.ts";
 import type { Step } from "./step.ts";
 import type { LockedTenant } from "./tenant-days.ts";
@@ -35,8 +36,7 @@ export const dayGrain = 2;
 export const monthGrain = 3;
 
 const hourMs = 3_600_000;
-/** No day and no month is longer: rows that begin earlier cannot contain the click. */
-const longestDayMs = 50 * hourMs;
+/** No month is longer: rows that begin earlier cannot contain the click. */
 const longestMonthMs = 34 * 24 * hourMs;
 const listMost = 256;
 

@@ -20,3 +20,6 @@ export const busyClicks = 500;
 /** How long roll-ups are kept. Months are kept for good. */
 export const hoursKeptDays = 8;
 export const daysKeptDays = 400;
+
+/** No day of a tenant is longer, nor any with a change of its zone. */
+export const longestDayMs = 50 * 3_600_000;

@@ -8,7 +8,8 @@ import type { Ring } from "../../base/seal.ts";
 import { type Actor, differenceOf, type HistoryFields, recordHistory } from "../../history/history.ts";
 import type { EmailSettingsTable } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
-import { acrossTenants, ofTenant, type Trx } from "../../sql/tenant-db.ts";
+import { statement } from "../../sql/statement.ts";
+import { acrossTenants, type Db, ofTenant, type Trx } from "../../sql/tenant-db.ts";
 import { parseMailbox } from "../address.ts";
 import type { Mailbox } from "../providers/provider.ts";
 import { changeSwitches, defaultSwitches, type NoticeSwitches, switchesOf } from "./notice-kinds.ts";
@@ -199,3 +200,10 @@ export const tenantsWith = (
       .limit(limit)
       .execute(),
   );
+
+/** Whether any tenant has a contact address, and so may want notices. One read. */
+export const hasContacts = async ({ db }: Sql): Promise<boolean> => (await selectContact.first(db)) !== undefined;
+
+const selectContact = statement((db: Db) =>
+  acrossTenants(db).selectFrom("email_settings").select("tenant_id").where("contact", "is not", null).limit(1),
+);
