@@ -6,14 +6,15 @@ import type { LinkNumber, TenantNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { type EventQuery, sumEvents } from "../../sql/sum-events.ts";
 import { type BreakdownName, firstToLink, firstToTenant, tooLate, utcDay } from "../click.ts";
+import { everyLevel, levelMost, shelvesOf } from "../event-shelves.ts";
 import type { FirstOf } from "../rollups/id-counts.ts";
 import { countsAt } from "../rollups/tally.ts";
 import { addIdSum, addNumbers, type EventCounts, newEventCounts } from "./event-counts.ts";
 import type { Span } from "./query.ts";
 
 /**
- * Events of a range, filtered and added up. The key of events begins with day, tenant and level: the days are listed, so that
- * SQLite seeks each of them, and the events of one link are a short range for each day and level.
+ * Events of a range, filtered and added up. The key of events begins with day, tenant and shelf (`event-shelves.ts`): days and shelves
+ * are listed, so that the databases seek each of them, and the events of one link are a short range for each day and shelf.
  */
 export interface EventScope {
   readonly tenant: TenantNumber;
@@ -27,18 +28,24 @@ export interface EventScope {
   readonly lived?: Span | undefined;
 }
 
-export const levelMost = 12;
 /**
  * No report reads more events. Reading and adding up one takes 1 to 2.5 µs with all dimensions, so that is a quarter of a second; half
  * of them still give a total within 1 %.
  */
 export const eventsReadMost = 125_000;
 
-export function eventsOf(
-  { db, dialect }: Pick<Sql, "db" | "dialect">,
+export const eventsOf = (
+  sql: Pick<Sql, "db" | "dialect">,
   scope: EventScope,
   span: Span,
   levels: readonly number[],
+): EventQuery => eventsOn(sql, scope, span, shelvesOf(levels, span));
+
+export function eventsOn(
+  { db, dialect }: Pick<Sql, "db" | "dialect">,
+  scope: EventScope,
+  span: Span,
+  shelves: readonly number[],
 ): EventQuery {
   const days = searchedDays(span, scope);
   const ofDays = (some: readonly number[]) => {
@@ -46,7 +53,7 @@ export function eventsOf(
       .selectFrom("clicks")
       .where("day", "in", some)
       .where("tenant", "=", scope.tenant)
-      .where("level", "in", levels)
+      .where("level", "in", shelves)
       .where("at", ">=", span.from)
       .where("at", "<", span.to);
     return scope.link === undefined ? query : query.where("link", "=", scope.link);
@@ -79,8 +86,7 @@ const byWeek = (days: readonly number[]): number[][] => [
   ...Map.groupBy(days, (day) => Math.floor(day / daysOfPartition)).values(),
 ];
 
-const levelsFrom = (least: number): number[] =>
-  Array.from({ length: levelMost + 1 - least }, (_, place) => least + place);
+const levelsFrom = (least: number): readonly number[] => everyLevel.slice(least);
 
 export interface Sample {
   /** Levels from here on are read: 1 of 2^level events. */
@@ -89,8 +95,7 @@ export interface Sample {
   readonly events: number;
 }
 
-const levelsUpTo = (least: number, end: number): number[] =>
-  Array.from({ length: end - least }, (_, place) => least + place);
+const levelsUpTo = (least: number, end: number): readonly number[] => everyLevel.slice(least, end);
 
 /** Levels from here on are few events. They tell how many the others are. */
 const guessLevels = { sample: 7, level: 4 } as const;
