@@ -22,13 +22,10 @@ const firstDivided = 16;
 export const shelfOf = (level: number, at: number): number =>
   level < dividedLevels ? firstDivided + level * partsOfDay + Math.floor((at % dayMs) / partMs) : level;
 
-const undivided = (level: number): readonly number[] => [level];
-const divided = (level: number): readonly number[] => [
-  level,
-  ...Array.from({ length: partsOfDay }, (_, part) => firstDivided + level * partsOfDay + part),
-];
+const partsOf = (level: number): number[] =>
+  Array.from({ length: partsOfDay }, (_, part) => firstDivided + level * partsOfDay + part);
 const shelvesOfLevel: readonly (readonly number[])[] = Array.from({ length: levelMost + 1 }, (_, level) =>
-  level < dividedLevels ? divided(level) : undivided(level),
+  level < dividedLevels ? [level, ...partsOf(level)] : [level],
 );
 
 /** All of them, in the order of events. */

@@ -61,10 +61,10 @@ export async function countsOf(
   const filter = valueFilterOf(filters);
   if (filter !== undefined) {
     const found = await gather(sql, all, span, { ...settings, filter, wanted: [filter.dimension] });
-    return byValue(sql, { all, filtered, filter, found }, span, starts, { wanted, check });
+    return byValue(sql, { ...searched({ all, filtered, found }), filter }, span, starts, { wanted, check });
   }
   const found = await gather(sql, all, span, { ...settings, wanted: [], isTotal: true });
-  return byEvents(sql, { all, filtered, found }, span, starts, { wanted, check });
+  return byEvents(sql, searched({ all, filtered, found }), span, starts, { wanted, check });
 }
 
 interface Filtered {
@@ -72,6 +72,13 @@ interface Filtered {
   readonly filtered: SubjectScope;
   /** Without the filters. */
   readonly found: Gathered;
+}
+
+/** Events of a link are looked for on the days that may have some. Those of others lie together. */
+function searched({ all, filtered, found }: Filtered): Filtered {
+  if (all.link === undefined) return { all, filtered, found };
+  const { emptyDays } = found;
+  return { all: { ...all, emptyDays }, filtered: { ...filtered, emptyDays }, found };
 }
 
 const clicksIn = ({ tally, unknown }: Gathered): number => clicksOf(tally) + unknown.people + unknown.rest;

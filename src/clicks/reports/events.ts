@@ -11,6 +11,7 @@ import type { FirstOf } from "../rollups/id-counts.ts";
 import { countsAt } from "../rollups/tally.ts";
 import { addIdSum, addNumbers, type EventCounts, newEventCounts } from "./event-counts.ts";
 import type { Span } from "./query.ts";
+import type { ReportCheck } from "./report-check.ts";
 
 /**
  * Events of a range, filtered and added up. The key of events begins with day, tenant and shelf (`event-shelves.ts`): days and shelves
@@ -26,6 +27,8 @@ export interface EventScope {
   readonly eventsFrom?: number;
   /** The tenant has no clicks outside of this. Undefined if it is not known to have days. */
   readonly lived?: Span | undefined;
+  /** UTC days without a click of the link: looking for them on every shelf would take most of the time. */
+  readonly emptyDays?: ReadonlySet<number>;
 }
 
 /**
@@ -71,11 +74,13 @@ export function eventsOn(
 /** The UTC days that may have clicks; at least one. A range of ten years would otherwise be thousands of searches. */
 export function searchedDays(
   { from, to }: Span,
-  { eventsFrom = 0, lived }: Pick<EventScope, "eventsFrom" | "lived">,
+  { eventsFrom = 0, lived, emptyDays }: Pick<EventScope, "eventsFrom" | "lived" | "emptyDays">,
 ): number[] {
   const last = utcDay(Math.min(to, lived?.to ?? to) - 1);
   const first = Math.min(last, utcDay(Math.max(from, eventsFrom, lived?.from ?? from)));
-  return Array.from({ length: last - first + 1 }, (_, place) => first + place);
+  const days = Array.from({ length: last - first + 1 }, (_, place) => first + place);
+  const some = emptyDays === undefined ? days : days.filter((day) => !emptyDays.has(day));
+  return some.length === 0 ? [last] : some;
 }
 
 /**
@@ -98,7 +103,9 @@ export interface Sample {
 const levelsUpTo = (least: number, end: number): readonly number[] => everyLevel.slice(least, end);
 
 /** Levels from here on are few events. They tell how many the others are. */
-const guessLevels = { sample: 7, level: 4 } as const;
+const guessLevels = 7;
+/** The one that is counted alone: a sixteenth of all events, divided by the time of day, so that no others are looked at. */
+const guessLevel = 3;
 /** Fewer may be far from their share. */
 const guessLeast = 1_000;
 
@@ -124,7 +131,7 @@ export async function chooseSample(
     if (events > guessLeast) return Math.max(0, level - Math.max(0, room));
     return Math.max(0, level - Math.max(1, Math.min(3, room)));
   }
-  if (!(await add(guessLevels.sample))) await add(levelMost);
+  if (!(await add(guessLevels))) await add(levelMost);
   for (let least = next(); least < level; least = next()) {
     if (!(await add(least)) && !(least < level - 1 && (await add(level - 1)))) break;
   }
@@ -137,9 +144,9 @@ export async function chooseSample(
  */
 export async function chooseLevel(sql: Sql, scope: EventScope, spans: readonly Span[]): Promise<Sample> {
   if (spans.length === 0) return { level: 0, events: 0 };
-  const some = await countUpTo(sql, scope, spans, levelsUpTo(guessLevels.level, levelMost + 1), eventsReadMost);
+  const some = await countUpTo(sql, scope, spans, [guessLevel], eventsReadMost);
   // Almost never are there more: four times the standard deviation.
-  const events = (some + 4 * Math.sqrt(some) + 1) * 2 ** guessLevels.level;
+  const events = (some + 4 * Math.sqrt(some) + 1) * 2 ** (guessLevel + 1);
   return events <= eventsReadMost ? { level: 0, events } : await chooseSample(sql, scope, spans);
 }
 
@@ -187,8 +194,7 @@ export interface EventCount {
   readonly events?: number;
   /** What they are broken down by. */
   readonly wanted: readonly BreakdownName[];
-  /** Throws when it takes too long. */
-  readonly check: () => void;
+  readonly check: ReportCheck;
 }
 
 /** So many are read at once and added up here. That takes 5 to 10 ms of a thread, which on PostgreSQL serves redirects. */
@@ -206,13 +212,13 @@ export async function countEvents(
   const all = levelsFrom(level);
   for (const span of spans) {
     if (sql.dialect === "postgres" && events > fewMost) {
-      check();
+      await check();
       await addSums(sql, scope, eventsOf(sql, scope, span, all), wanted, counts);
       continue;
     }
     // One level at a time if they are many: half of the events are in memory at most.
     for (const levels of events > fewMost ? all.map((one) => [one]) : [all]) {
-      check();
+      await check();
       addNumbers(counts, await readNumbers(sql, eventsOf(sql, scope, span, levels), columns), scope.whose);
     }
   }

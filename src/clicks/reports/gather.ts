@@ -1,6 +1,7 @@
+import { dayMs } from "../../base/clock.ts";
 import { Problem } from "../../base/errors.ts";
 import type { Sql } from "../../sql/sql.ts";
-import { type BreakdownName, quarterMs } from "../click.ts";
+import { type BreakdownName, quarterMs, utcDay } from "../click.ts";
 import { nameLink } from "../rollups/link-counts.ts";
 import { addStoredValues, readTallyText } from "../rollups/packed.ts";
 import { grains } from "../rollups/periods.ts";
@@ -11,6 +12,7 @@ import { coverOf, without } from "./cover.ts";
 import { idsIn, tallyOf, tallyWithoutValues } from "./event-counts.ts";
 import { chooseLevel, countEvents, type EventCount, type EventScope, type Sample, searchedDays } from "./events.ts";
 import type { Span, Traffic } from "./query.ts";
+import type { ReportCheck } from "./report-check.ts";
 import { longestMs, type NamedRow, periodsOf, readNames, readRows, type StoredPeriod } from "./rollup-rows.ts";
 import { countsIn, fitted, scaled } from "./sample.ts";
 import type { SubjectScope } from "./scope.ts";
@@ -34,6 +36,8 @@ export interface Gathered {
   readonly gaps: readonly Span[];
   /** What matches the filter in each roll-up and overflow row. */
   readonly matches: readonly MatchedPeriod[];
+  /** UTC days that have no clicks. */
+  readonly emptyDays: ReadonlySet<number>;
 }
 
 export interface MatchedPeriod extends Span {
@@ -52,14 +56,14 @@ interface GatherSettings {
   /** Days that begin later have a roll-up, if they have clicks. */
   readonly daysFrom: number;
   readonly filter?: ValueFilter;
-  readonly check: () => void;
+  readonly check: ReportCheck;
 }
 
 const attemptsMost = 3;
 
 export async function gather(sql: Sql, scope: SubjectScope, span: Span, settings: GatherSettings): Promise<Gathered> {
   for (let attempt = 1; attempt <= attemptsMost; attempt++) {
-    settings.check();
+    await settings.check();
     const found = await gatherOnce(sql, scope, span, settings);
     if (found !== undefined) return found;
   }
@@ -110,7 +114,11 @@ async function gatherOnce(
   const unknown = raise(known, truth);
   addTally(tally, open.tally);
   const sampled = level === 0 ? noCounts() : countsIn(open.events);
-  const found = { unknown, level, sampled, gaps: cover.gaps, matches: [...matches, ...open.matches, ...cut.matches] };
+  const emptyDays = emptyDaysIn(span, periods, { from: Math.max(daysFrom, rollupsFrom), to: condensedUntil });
+  const found = {
+    ...{ unknown, level, sampled, gaps: cover.gaps, emptyDays },
+    matches: [...matches, ...open.matches, ...cut.matches],
+  };
   if (values === undefined) {
     addTally(tally, known);
     return { ...found, tally };
@@ -119,6 +127,16 @@ async function gatherOnce(
   addTally(tally, withoutValues(known));
   const shown = await values.shown(limit, () => readNames(sql, scope, condensed.rows ?? [], check));
   return shown && { ...found, tally: { ...tally, [traffic === "bots" ? "rest" : "people"]: shown } };
+}
+
+/** Every day with clicks has a roll-up, in the time that has roll-ups. */
+function emptyDaysIn({ from, to }: Span, periods: readonly StoredPeriod[], condensed: Span): Set<number> {
+  const days = periods.filter(({ grain }) => grain === grains.day);
+  const empty = new Set<number>();
+  const [first, end] = [utcDay(Math.max(from, condensed.from) + dayMs - 1), utcDay(Math.min(to, condensed.to))];
+  for (let day = first; day < end; day++) empty.add(day);
+  for (const one of days) for (let day = utcDay(one.from); day <= utcDay(one.to - 1); day++) empty.delete(day);
+  return empty;
 }
 
 interface Condensed {
@@ -140,7 +158,7 @@ async function matchedRows(
   const rows = await readRows(sql, scope, periods, { hasSeries: () => false, values: "all" });
   if (rows.length < periods.length) return undefined;
   for (const row of rows) {
-    check();
+    await check();
     addStoredValues(row.tally, row, { dimensions: wanted });
     matches.push({ from: row.from, to: row.to, counts: matchedCounts(row.tally, filter) });
     addTally(tally, row.tally);
@@ -192,7 +210,7 @@ async function readGaps(
   const events = await itemisedTally(sql, scope, gaps, count, values);
   addTally(tally, events);
   for (const gap of gaps) {
-    check();
+    await check();
     for (const { quarter, tally: row } of await overflowOf(sql, scope, gap, wanted)) {
       values?.addTally(row);
       addTally(tally, values === undefined ? row : withoutValues(row));
