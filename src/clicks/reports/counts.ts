@@ -4,8 +4,8 @@ import { isPerson, other } from "../click.ts";
 import { daysKeptDays } from "../rollups/periods.ts";
 import { addTally, type Counts, clicksOf, countsAt, newTally, type Tally } from "../rollups/tally.ts";
 import { clipped, hasWithin, merged, without } from "./cover.ts";
-import { chooseSample, type EventCount, eventsWithin } from "./events.ts";
-import { type Gathered, gather, itemisedTally } from "./gather.ts";
+import { chooseSample, countFewEvents, type EventCount, eventsWithin, fewMost } from "./events.ts";
+import { type Gathered, gather, itemisedTally, namedTally } from "./gather.ts";
 import { intervalsMost, type ReportQuery, type Span } from "./query.ts";
 import { countsIn, fitted, shrunk } from "./sample.ts";
 import type { SubjectScope } from "./scope.ts";
@@ -90,12 +90,18 @@ async function byEvents(
   starts: readonly number[],
   { wanted, check }: Wanted,
 ): Promise<RangeCounts> {
+  const of = clicksIn(found);
+  const unknown = { people: 0, visitors: 0, rest: 0 };
+  if (all.link !== undefined && of <= fewMost) {
+    const { passing, events } = await countFewEvents(sql, { all, filtered }, span, wanted);
+    const itemised = { clicks: Math.min(of, events), of };
+    const tally = await namedTally(sql, passing);
+    return { tally, unknown, starts, itemised, sample: { level: 0, counts: countsIn(tally) } };
+  }
   const sample = await chooseSample(sql, all, [span]);
   const { level } = sample;
   const events = await eventsWithin(sql, all, span, sample);
   const tally = await itemisedTally(sql, filtered, [span], { level, wanted, check });
-  const unknown = { people: 0, visitors: 0, rest: 0 };
-  const of = clicksIn(found);
   // A sample may be somewhat larger than what it was taken from.
   const itemised = { clicks: Math.min(of, events * 2 ** level), of };
   return { tally, unknown, starts, itemised, sample: { level, counts: countsIn(tally) } };

@@ -198,7 +198,7 @@ export interface EventCount {
 }
 
 /** So many are read at once and added up here. That takes 5 to 10 ms of a thread, which on PostgreSQL serves redirects. */
-const fewMost = 8_000;
+export const fewMost = 8_000;
 
 /** Adds up the events of these ranges. */
 export async function countEvents(
@@ -223,6 +223,33 @@ export async function countEvents(
     }
   }
   return counts;
+}
+
+/**
+ * Adds up the few events of a range that pass the filters, and says how many there are in all. Counting them first would be as many
+ * searches again.
+ */
+export async function countFewEvents(
+  sql: Sql,
+  { all, filtered }: { readonly all: EventScope; readonly filtered: EventScope },
+  span: Span,
+  wanted: readonly BreakdownName[],
+): Promise<{ readonly passing: EventCounts; readonly events: number }> {
+  const columns = ["at", "reason", "first", ...wanted] as const;
+  const passes = raw<number>`case when ${raw.join(filtered.conditions, raw` and `)} then 1 else 0 end`;
+  const marked = eventsOf(sql, all, span, everyLevel).select([...columns, passes.as("passes")]);
+  const numbers = await readNumbers(sql, sql.db.selectFrom(marked.as("clicks")) as unknown as EventQuery, [
+    "passes" as "at",
+    ...columns,
+  ]);
+  const width = columns.length + 1;
+  const some: number[] = [];
+  for (let place = 0; place < numbers.length; place += width) {
+    if (numbers[place] === 1) for (let n = 1; n < width; n++) some.push(numbers[place + n] as number);
+  }
+  const passing = newEventCounts(wanted);
+  addNumbers(passing, some, all.whose);
+  return { passing, events: numbers.length / width };
 }
 
 async function addSums(

@@ -9,7 +9,7 @@ import { addTally, type Counts, countsAt, newTally, type Tally } from "../rollup
 import { createValueNames, type ValueNames } from "../rollups/value-names.ts";
 import { type CondensedSums, condensedSums } from "./condensed-sums.ts";
 import { coverOf, without } from "./cover.ts";
-import { idsIn, tallyOf, tallyWithoutValues } from "./event-counts.ts";
+import { type EventCounts, idsIn, tallyOf, tallyWithoutValues } from "./event-counts.ts";
 import { chooseLevel, countEvents, type EventCount, type EventScope, type Sample, searchedDays } from "./events.ts";
 import type { Span, Traffic } from "./query.ts";
 import type { ReportCheck } from "./report-check.ts";
@@ -234,14 +234,21 @@ export async function itemisedTally(
   values?: ReportedValues,
 ): Promise<Tally> {
   const counts = await countEvents(sql, scope, spans, count);
+  const nameOf = await namesIn(sql, counts);
+  values?.addEvents(counts, nameOf, 2 ** count.level);
+  return scaled(values === undefined ? tallyOf(counts, nameOf) : tallyWithoutValues(counts), 2 ** count.level);
+}
+
+export const namedTally = async (sql: Sql, counts: EventCounts): Promise<Tally> =>
+  tallyOf(counts, await namesIn(sql, counts));
+
+async function namesIn(sql: Sql, counts: EventCounts): Promise<ValueNames["of"]> {
   let names = knownNames.get(sql);
   if (names === undefined) {
     names = createValueNames(sql, namesMost);
     knownNames.set(sql, names);
   }
-  const nameOf = await names.load(idsIn(counts));
-  values?.addEvents(counts, nameOf, 2 ** count.level);
-  return scaled(values === undefined ? tallyOf(counts, nameOf) : tallyWithoutValues(counts), 2 ** count.level);
+  return await names.load(idsIn(counts));
 }
 
 /** The overflow rows of a link, or of the links in a group. */
