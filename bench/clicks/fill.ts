@@ -44,8 +44,6 @@ export interface Filled {
   readonly tenant: TenantId;
   /** The file or address of the database. */
   readonly where: string;
-  /** The process of PostgreSQL that serves its connection. */
-  readonly backends: readonly number[];
   readonly events: number;
   readonly bytes: { readonly events: number; readonly rollups: number };
 }
@@ -99,14 +97,14 @@ export async function fill(clicks: number, postgres: Postgres, tell: (text: stri
       const filled = { database, clicks, tenant, where, events };
       if (path !== undefined) {
         const [none = 0, some = 0, all = 0] = [empty, partly, full].map((bytes) => bytes[place]);
-        return { ...filled, sql: openSqlite(path), backends: [], bytes: { events: some - none, rollups: all - some } };
+        return { ...filled, sql: openSqlite(path), bytes: { events: some - none, rollups: all - some } };
       }
       await finish(sql, index);
       const bytes = {
         events: await relationBytes(sql, "^clicks_"),
         rollups: await relationBytes(sql, "^click_rollups$"),
       };
-      return { ...filled, sql, backends: [await backendOf(sql)], bytes };
+      return { ...filled, sql, bytes };
     }),
   );
 }
@@ -300,11 +298,6 @@ async function relationBytes(sql: Sql, names: string): Promise<number> {
   const { rows } = await raw<{ bytes: number }>`select sum(pg_total_relation_size(oid)) as bytes from pg_class
     where relkind = 'r' and relname ~ ${names}`.execute(sql.db);
   return Number(rows[0]?.bytes);
-}
-
-async function backendOf(sql: Sql): Promise<number> {
-  const { rows } = await raw<{ pid: number }>`select pg_backend_pid() as pid`.execute(sql.db);
-  return Number(rows[0]?.pid);
 }
 
 const run = (sql: Sql, text: string) => sql.db.executeQuery(CompiledQuery.raw(text));

@@ -8,6 +8,7 @@
  *
  * CPU is that of this process and of PostgreSQL's, in the run that took the least: what a report costs when nothing disturbs it.
  */
+import { sql as raw } from "kysely";
 import { systemClock } from "../../src/base/clock.ts";
 import type { LinkId } from "../../src/base/ids.ts";
 import { forgetSums } from "../../src/clicks/reports/condensed-sums.ts";
@@ -132,8 +133,16 @@ async function seen(filled: Filled, one: Asked): Promise<Pick<Timed, "clicks" | 
   return { clicks: totals.clicks, sampled: sampled?.rate ?? 1 };
 }
 
+/** The process of PostgreSQL that has the only connection. An idle connection is closed, so it is not always the same. */
+async function backendsOf({ database, sql }: Filled): Promise<number[]> {
+  if (database === "sqlite") return [];
+  const { rows } = await raw<{ pid: number }>`select pg_backend_pid() as pid`.execute(sql.db);
+  return rows.map(({ pid }) => Number(pid));
+}
+
 async function timeOf(filled: Filled, one: Asked): Promise<{ ms: number; cpu: number }> {
-  const used = () => [process.pid, ...filled.backends].reduce((sum, pid) => sum + cpuMicros(pid), 0) / 1_000;
+  const pids = [process.pid, ...(await backendsOf(filled))];
+  const used = () => pids.reduce((sum, pid) => sum + cpuMicros(pid), 0) / 1_000;
   const [started, before] = [performance.now(), used()];
   await report(filled, one);
   return { ms: performance.now() - started, cpu: used() - before };

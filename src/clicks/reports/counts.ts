@@ -4,7 +4,7 @@ import { isPerson, other } from "../click.ts";
 import { daysKeptDays } from "../rollups/periods.ts";
 import { addTally, type Counts, clicksOf, countsAt, newTally, type Tally } from "../rollups/tally.ts";
 import { clipped, hasWithin, merged, without } from "./cover.ts";
-import { chooseSample, countFewEvents, type EventCount, eventsWithin, fewMost } from "./events.ts";
+import { areFewerThanSearches, chooseSample, countFewEvents, type EventCount, eventsWithin } from "./events.ts";
 import { type Gathered, gather, itemisedTally, namedTally } from "./gather.ts";
 import { intervalsMost, type ReportQuery, type Span } from "./query.ts";
 import { countsIn, fitted, shrunk } from "./sample.ts";
@@ -92,7 +92,7 @@ async function byEvents(
 ): Promise<RangeCounts> {
   const of = clicksIn(found);
   const unknown = { people: 0, visitors: 0, rest: 0 };
-  if (all.link !== undefined && of <= fewMost) {
+  if (areFewerThanSearches(all, span, of)) {
     const { passing, events } = await countFewEvents(sql, { all, filtered }, span, wanted);
     const itemised = { clicks: Math.min(of, events), of };
     const tally = await namedTally(sql, passing);

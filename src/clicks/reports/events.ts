@@ -6,7 +6,7 @@ import type { LinkNumber, TenantNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { type EventQuery, sumEvents } from "../../sql/sum-events.ts";
 import { type BreakdownName, firstToLink, firstToTenant, tooLate, utcDay } from "../click.ts";
-import { everyLevel, levelMost, shelvesOf } from "../event-shelves.ts";
+import { allShelves, everyLevel, levelMost, shelvesOf } from "../event-shelves.ts";
 import type { FirstOf } from "../rollups/id-counts.ts";
 import { countsAt } from "../rollups/tally.ts";
 import { addIdSum, addNumbers, type EventCounts, newEventCounts } from "./event-counts.ts";
@@ -198,7 +198,11 @@ export interface EventCount {
 }
 
 /** So many are read at once and added up here. That takes 5 to 10 ms of a thread, which on PostgreSQL serves redirects. */
-export const fewMost = 8_000;
+const fewMost = 8_000;
+
+/** Whether it takes less time to read all events of a link than to count them first: a search costs as much as an event. */
+export const areFewerThanSearches = (scope: EventScope, span: Span, events: number): boolean =>
+  scope.link !== undefined && events <= searchedDays(span, scope).length * allShelves.length;
 
 /** Adds up the events of these ranges. */
 export async function countEvents(
