@@ -6,8 +6,10 @@ export interface Bench {
   /** One line for the list. */
   readonly shows: string;
   readonly needs: readonly ToolName[];
-  /** Prints its tables, and returns what has a target. */
-  run(): Promise<readonly Figure[]>;
+  /** What can be run alone: `npm run bench -- clicks reports`. */
+  readonly parts?: readonly string[];
+  /** Prints its tables, and returns what has a target. Without parts, all of them. */
+  run(parts: readonly string[]): Promise<readonly Figure[]>;
 }
 
 /** What was measured, and what it is held to. The runner decides and prints whether it is met. */

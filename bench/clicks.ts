@@ -23,15 +23,17 @@ export const clicks: Bench = {
   name: "clicks",
   shows: "CPU of facts per redirect, clicks recorded per second, reports over 1 M to 100 M clicks, and bytes per click",
   needs: ["nginx", "wrk", "postgresql"],
+  parts: ["facts", "recording", "reports"],
   run,
 };
 
-async function run(): Promise<readonly Figure[]> {
-  const facts = await factsCost();
+async function run(parts: readonly string[]): Promise<readonly Figure[]> {
+  const has = (part: string) => parts.length === 0 || parts.includes(part);
+  const facts = has("facts") ? await factsCost() : [];
   const shown = progress();
   try {
-    await recording(shown);
-    return [...facts, ...(await reports(shown))];
+    if (has("recording")) await recording(shown);
+    return [...facts, ...(has("reports") ? await reports(shown) : [])];
   } finally {
     shown.end();
   }

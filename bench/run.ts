@@ -1,6 +1,6 @@
 /**
- * `npm run bench` runs all benchmarks, `npm run bench -- redirect` only the named ones, and prints whether they meet
- * their targets. With `--check` a missed target is a failure. Then it does not judge while others use the machine, and
+ * `npm run bench` runs all benchmarks, `npm run bench -- redirect` only the named ones, `npm run bench -- clicks reports` only a
+ * part of one, and prints whether they meet their targets. With `--check` a missed target is a failure. Then it does not judge while others use the machine, and
  * says so.
  */
 import { parseArgs } from "node:util";
@@ -54,11 +54,14 @@ async function main(args: readonly string[]): Promise<number> {
   const given = parse(args);
   if (typeof given === "string") {
     console.error(`${given}\nThere are:`);
-    for (const { name, shows } of benches) console.error(`  npm run bench -- ${name.padEnd(13)} ${shows}`);
+    for (const { name, shows, parts = [] } of benches) {
+      console.error(`  npm run bench -- ${name.padEnd(13)} ${shows}`);
+      if (parts.length > 0) console.error(`    parts of ${name}: ${parts.join(", ")}`);
+    }
     console.error("  --check: fail (1) if a target is missed, or (3) if the machine is too busy to judge");
     return exitCodes.misused;
   }
-  const { chosen, check } = given;
+  const { chosen, parts, check } = given;
   const missing = await ensure([...new Set(chosen.flatMap((bench) => bench.needs))]);
   const outcomes: Outcome[] = [];
   for (const bench of chosen) {
@@ -66,7 +69,7 @@ async function main(args: readonly string[]): Promise<number> {
     const lacks = missing.filter((tool) => bench.needs.includes(tool.name));
     for (const { name, install } of lacks) console.log(`  did not run, for want of ${name}. To install it: ${install}`);
     try {
-      outcomes.push(lacks.length > 0 ? "missed" : await run(bench, check));
+      outcomes.push(lacks.length > 0 ? "missed" : await run(bench, parts, check));
     } catch (error) {
       console.error(error);
       outcomes.push("missed");
@@ -81,7 +84,7 @@ async function main(args: readonly string[]): Promise<number> {
   return exitCodes[worst];
 }
 
-async function run(bench: Bench, check: boolean): Promise<Outcome> {
+async function run(bench: Bench, parts: readonly string[], check: boolean): Promise<Outcome> {
   if (check) {
     const before = watchOthers();
     await Bun.sleep(lookMs);
@@ -92,7 +95,7 @@ async function run(bench: Bench, check: boolean): Promise<Outcome> {
     }
   }
   const others = watchOthers();
-  const figures = await bench.run();
+  const figures = await bench.run(parts);
   const busy = tooBusy(others());
   for (const figure of figures) console.log(`  ${lineOf(figure)}`);
   if (busy !== undefined) console.log(`  ${check ? "not judged" : "to be read with care"}: ${busy}`);
@@ -111,18 +114,25 @@ function lineOf(figure: Figure): string {
   return `${name}${spread === undefined ? "" : ` (${spread})`}: ${round(figure.figure)}, target ≤ ${target.most} ${verdict}${proud}`;
 }
 
+interface Given {
+  readonly chosen: readonly Bench[];
+  readonly parts: readonly string[];
+  readonly check: boolean;
+}
+
 /** What is wrong with the arguments, as a sentence. */
-function parse(args: readonly string[]): { chosen: readonly Bench[]; check: boolean } | string {
+function parse(args: readonly string[]): Given | string {
   try {
     const { values, positionals: names } = parseArgs({
       args: [...args],
       allowPositionals: true,
       options: { check: { type: "boolean", default: false } },
     });
-    const unknown = names.filter((name) => !benches.some((bench) => bench.name === name));
-    if (unknown.length > 0) return `There is no benchmark ${unknown.join(", ")}.`;
     const chosen = benches.filter((bench) => names.length === 0 || names.includes(bench.name));
-    return { chosen, check: values.check };
+    const parts = names.filter((name) => !benches.some((bench) => bench.name === name));
+    const unknown = parts.filter((part) => !chosen.some((bench) => bench.parts?.includes(part)));
+    if (unknown.length > 0) return `There is no benchmark ${unknown.join(", ")}, and no such part of a named one.`;
+    return { chosen, parts, check: values.check };
   } catch (error) {
     return (error as Error).message;
   }

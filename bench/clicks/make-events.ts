@@ -1,7 +1,7 @@
 /** The events of one day, in the order of their key. */
 import { dayMs } from "../../src/base/clock.ts";
 import { dimensions, isPerson, quarterMs } from "../../src/clicks/click.ts";
-import { levelMost } from "../../src/clicks/reports/events.ts";
+import { levelMost, shelfOf } from "../../src/clicks/event-shelves.ts";
 import { draw, drawFact, firsts, quarters, type Random, reasons } from "./spread.ts";
 import { clicksOfDay, linkSpread, linksOfTenant, now, otherSpread, otherTenants, tenantClicksOfDay } from "./world.ts";
 
@@ -13,7 +13,7 @@ export const eventColumns = [
 export const width = eventColumns.length;
 
 const linkBits = 2 ** 15;
-const levelBits = 2 ** 4;
+const levelBits = 2 ** 6;
 const dayBits = 2 ** 27;
 
 /** The large tenant has number -1, and the others follow; their domains come next. */
@@ -32,7 +32,7 @@ function sortedKeys(clicks: number, day: number, random: Random): Float64Array {
     const link = isLarge ? draw(linkSpread, random) : linksOfTenant + tenant * 1_000 + draw(otherSpread, random);
     const at = draw(quarters, random) * quarterMs + (random() % quarterMs);
     if (day * dayMs + at >= now) continue;
-    const level = Math.min(levelMost, Math.clz32(random()));
+    const level = shelfOf(Math.min(levelMost, Math.clz32(random())), at);
     keys[kept++] = (((otherTenants - tenant) * levelBits + level) * linkBits + link) * dayBits + at;
   }
   return keys.subarray(0, kept).sort();

@@ -4,7 +4,7 @@
  * Method: as in `bulk.ts`: a client requests 1,000 links of a real server, 500 times per second, and times each request
  * from the moment it was due. Meanwhile another process records clicks in the same database as fast as it can, over 1, 1,000 or
  * 100,000 links, with the writer of the server. Quiet and busy periods alternate. Clicks of one link are soon beyond the cap of
- * events, and are counted in overflow rows.
+ * events, and are counted in overflow rows. CPU is that of the process that records, without the database's.
  */
 import { join } from "node:path";
 import { runProcess } from "../../test/ground/process.ts";
@@ -24,6 +24,8 @@ interface Written {
   readonly events: number;
   readonly overflow: number;
   readonly ms: number;
+  /** Microseconds. */
+  readonly cpu: number;
 }
 
 interface Recorded {
@@ -35,12 +37,22 @@ interface Recorded {
 
 export async function recording(shown: Progress): Promise<void> {
   const rows = [
-    ["recording", "clicks/s", "as events", "redirect p50 ms", "p99 ms", "client late", "refused", "p99 / idle"],
+    [
+      "recording",
+      "clicks/s",
+      "CPU µs each",
+      "as events",
+      "redirect p50 ms",
+      "p99 ms",
+      "client late",
+      "refused",
+      "p99 / idle",
+    ],
   ];
   for (const database of databases) {
     const { quiet, busy } = await measure(database, shown);
     const idle = together(quiet);
-    rows.push([`${database}, idle`, "", "", ...latency(idle), ""]);
+    rows.push([`${database}, idle`, "", "", "", ...latency(idle), ""]);
     for (const { links, written, paced } of busy) {
       const sum = (of: (one: Written) => number) => written.reduce((total, one) => total + of(one), 0);
       const clicks = sum(({ events, overflow }) => events + overflow);
@@ -48,6 +60,7 @@ export async function recording(shown: Progress): Promise<void> {
       rows.push([
         `${database}, over ${links.toLocaleString("en-US")} ${links === 1 ? "link" : "links"}`,
         round((clicks * 1_000) / sum(({ ms }) => ms)),
+        round(sum(({ cpu }) => cpu) / clicks),
         `${Math.round((100 * sum(({ events }) => events)) / clicks)} %`,
         ...latency(while_),
         round(p99(while_) / p99(idle)),

@@ -5,7 +5,10 @@
  * in turn, so that a busy moment of the machine hits all of them. A figure is the better of two passes: the p95 of twenty runs.
  * The first run of each report is not counted. Each is timed twice: "first", without the sums that the process keeps, and "again", with
  * them. Both have the same targets.
+ *
+ * CPU is that of this process and of PostgreSQL's, in the run that took the least: what a report costs when nothing disturbs it.
  */
+import { sql as raw } from "kysely";
 import { systemClock } from "../../src/base/clock.ts";
 import type { LinkId } from "../../src/base/ids.ts";
 import { forgetSums } from "../../src/clicks/reports/condensed-sums.ts";
@@ -13,6 +16,7 @@ import { type Comparison, parseReport } from "../../src/clicks/reports/query.ts"
 import { reportOn } from "../../src/clicks/reports/report.ts";
 import type { ReportSubject } from "../../src/clicks/reports/scope.ts";
 import type { Figure, Target } from "../bench.ts";
+import { cpuMicros } from "../cpu.ts";
 import { rotated } from "../rounds.ts";
 import { type Progress, quantile, round, table } from "../show.ts";
 import { databases } from "../subject.ts";
@@ -73,6 +77,8 @@ export interface Timed {
   readonly filled: Filled;
   /** Milliseconds, by pass. */
   readonly passes: number[][];
+  /** Of the run that took the least, in milliseconds. */
+  cpu: number;
   clicks: number;
   sampled: number;
 }
@@ -85,7 +91,15 @@ export async function timeReports(all: readonly Filled[], shown: Progress): Prom
       const seenOf = await Promise.all(sizes.map((filled) => seen(filled, one)));
       const ofTimes = times.map((time) =>
         sizes.map((filled, place) => ({
-          ...{ asked: one, time, filled, passes: [] as number[][], clicks: 0, sampled: 1 },
+          ...{
+            asked: one,
+            time,
+            filled,
+            passes: [] as number[][],
+            cpu: Number.POSITIVE_INFINITY,
+            clicks: 0,
+            sampled: 1,
+          },
           ...seenOf[place],
         })),
       );
@@ -95,9 +109,11 @@ export async function timeReports(all: readonly Filled[], shown: Progress): Prom
         for (const { passes } of ofTimes.flat()) passes.push([]);
         for (let run = 0; run < runsOfPass; run++) {
           for (const ofSizes of ofTimes) {
-            for (const { time, filled, passes } of rotated(ofSizes, run)) {
-              if (time === "first") forgetSums(filled.sql);
-              passes.at(-1)?.push(await timeOf(filled, one));
+            for (const timed of rotated(ofSizes, run)) {
+              if (timed.time === "first") forgetSums(timed.filled.sql);
+              const { ms, cpu } = await timeOf(timed.filled, one);
+              timed.passes.at(-1)?.push(ms);
+              timed.cpu = Math.min(timed.cpu, cpu);
             }
           }
         }
@@ -117,10 +133,19 @@ async function seen(filled: Filled, one: Asked): Promise<Pick<Timed, "clicks" | 
   return { clicks: totals.clicks, sampled: sampled?.rate ?? 1 };
 }
 
-async function timeOf(filled: Filled, one: Asked): Promise<number> {
-  const started = performance.now();
+/** The process of PostgreSQL that has the only connection. An idle connection is closed, so it is not always the same. */
+async function backendsOf({ database, sql }: Filled): Promise<number[]> {
+  if (database === "sqlite") return [];
+  const { rows } = await raw<{ pid: number }>`select pg_backend_pid() as pid`.execute(sql.db);
+  return rows.map(({ pid }) => Number(pid));
+}
+
+async function timeOf(filled: Filled, one: Asked): Promise<{ ms: number; cpu: number }> {
+  const pids = [process.pid, ...(await backendsOf(filled))];
+  const used = () => pids.reduce((sum, pid) => sum + cpuMicros(pid), 0) / 1_000;
+  const [started, before] = [performance.now(), used()];
   await report(filled, one);
-  return performance.now() - started;
+  return { ms: performance.now() - started, cpu: used() - before };
 }
 
 const bestOf = (timed: Timed, share: number): number => Math.min(...timed.passes.map((pass) => quantile(pass, share)));
@@ -129,13 +154,14 @@ const millions = (clicks: number): string => `${clicks / 1_000_000} M`;
 
 export function showReports(timed: readonly Timed[]): void {
   table([
-    ["a report", "asked", "over clicks", "p50 ms", "p95 ms", "clicks found", "of a sample of"],
+    ["a report", "asked", "over clicks", "p50 ms", "p95 ms", "CPU ms", "clicks found", "of a sample of"],
     ...timed.map((one) => [
       `${one.filled.database}: ${one.asked.name}`,
       one.time,
       millions(one.filled.clicks),
       round(bestOf(one, 0.5)),
       round(bestOf(one, 0.95)),
+      round(one.cpu),
       one.clicks.toLocaleString("en-US"),
       one.sampled === 1 ? "" : `1 in ${1 / one.sampled}`,
     ]),

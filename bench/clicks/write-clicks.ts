@@ -9,6 +9,7 @@ import { type ClickBatch, type ClickedLink, dimensions, isPerson } from "../../s
 import { createClickWriter } from "../../src/clicks/events/writer.ts";
 import type { LinkNumber, TenantNumber } from "../../src/sql/schema.ts";
 import { openSqlite } from "../../src/sql/sqlite.ts";
+import { cpuMicros } from "../cpu.ts";
 import { openDatabase } from "../subject.ts";
 import { draw, drawFact, firstId, randomOf, reasons, storedValues } from "./spread.ts";
 
@@ -72,7 +73,8 @@ async function write(): Promise<void> {
 const begun = performance.now();
 while (sequence < batches && performance.now() - begun < Number(forMs)) await write();
 [events, overflow] = [0, 0];
-const started = performance.now();
+const [started, before] = [performance.now(), cpuMicros(process.pid)];
 while (performance.now() - started < Number(forMs)) await write();
-console.log(JSON.stringify({ events, overflow, ms: performance.now() - started }));
+const cpu = cpuMicros(process.pid) - before;
+console.log(JSON.stringify({ events, overflow, ms: performance.now() - started, cpu }));
 await sql.close();

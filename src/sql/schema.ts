@@ -564,7 +564,7 @@ export interface ClickTable extends Record<FactColumn, number> {
   /** Days since 1970, in UTC. */
   day: number;
   tenant: TenantNumber;
-  /** Random: 0 for half of the clicks, 1 for a quarter, and so on. Levels from k on are a sample of 1 in 2^k. */
+  /** Its shelf (`clicks/event-shelves.ts`): a random level, and for low levels also the time of day. */
   level: number;
   link: LinkNumber;
   at: number;

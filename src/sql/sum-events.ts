@@ -50,12 +50,17 @@ export async function sumEvents(
   const all = 2 ** summed.length - 1;
   const linkPlace = summed.indexOf("link");
   const query = linkPlace < 0 ? sums : withTopLinks(sums, all - 2 ** (summed.length - 1 - linkPlace));
-  const found = (await query.execute(db)).rows;
-  return found.map(({ grouped, ...row }) => ({
-    ...row,
+  // One text of numbers: the driver takes 3 µs of the serving thread for a row, and there are some ten thousand.
+  const text = raw<{ numbers: string | null }>`
+    select string_agg(concat_ws(',', grouped, person, value, clicks, visitors), ',') as numbers from (${query}) as found`;
+  const numbers = JSON.parse(`[${(await text.execute(db)).rows[0]?.numbers ?? ""}]`) as number[];
+  const found: EventSum[] = [];
+  for (let at = 0; at < numbers.length; at += 5) {
+    const [grouped = 0, person = 0, value = 0, clicks = 0, visitors = 0] = numbers.slice(at, at + 5);
     // All bits are set but one: that of the column by which the row is grouped.
-    place: summed.length - 1 - Math.round(Math.log2(all - grouped)),
-  }));
+    found.push({ place: summed.length - 1 - Math.round(Math.log2(all - grouped)), person, value, clicks, visitors });
+  }
+  return found;
 }
 
 interface Grouped {

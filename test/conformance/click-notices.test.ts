@@ -3,6 +3,7 @@ import { dayMs, type ManualClock, manualClock, systemClock } from "../../src/bas
 import { newId, type TenantId } from "../../src/base/ids.ts";
 import { createSigningKeys } from "../../src/base/signature.ts";
 import { dimensions, quarterMs, quarterOf, utcDay } from "../../src/clicks/click.ts";
+import { shelfOf } from "../../src/clicks/event-shelves.ts";
 import { createClickNotices } from "../../src/clicks/notices/click-notices.ts";
 import { findClickNotices } from "../../src/clicks/notices/find-notices.ts";
 import { writeTally, writeTallyText } from "../../src/clicks/rollups/packed.ts";
@@ -112,7 +113,14 @@ onEachDatabase((database) => {
       number
     >;
     const rows = Array.from({ length: count }, () => ({
-      ...{ day: utcDay(at), tenant, level: Math.min(12, 31 - Math.clz32(++seq & -seq)), link: to, at, seq },
+      ...{
+        day: utcDay(at),
+        tenant,
+        level: shelfOf(Math.min(12, 31 - Math.clz32(++seq & -seq)), at),
+        link: to,
+        at,
+        seq,
+      },
       ...{ domain: tenant as GroupNumber, tags: 0, reason: counted, first: 3, ...facts },
     }));
     for (let place = 0; place < rows.length; place += 500) {

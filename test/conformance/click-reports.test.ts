@@ -16,6 +16,7 @@ import {
   other,
   tooLate,
 } from "../../src/clicks/click.ts";
+import { everyLevel, shelvesOf } from "../../src/clicks/event-shelves.ts";
 import { forgetSums } from "../../src/clicks/reports/condensed-sums.ts";
 import { chooseSample } from "../../src/clicks/reports/events.ts";
 import { type ClickFilter, parseFilters } from "../../src/clicks/reports/filters.ts";
@@ -349,8 +350,10 @@ onEachDatabase(({ open }) => {
       const [{ tenant }] = worlds as [World];
       const scope = await scopeOf(sql, tenant.id, { kind: "tenant" });
       const span = { from, to: until };
-      const levels = await sql.db.selectFrom("clicks").select("level").where("tenant", "=", tenant.number).execute();
-      const above = (level: number) => levels.filter((one) => one.level >= level).length;
+      const events = await sql.db.selectFrom("clicks").select("level").where("tenant", "=", tenant.number).execute();
+      const levelOf = (shelf: number) => everyLevel.findIndex((level) => shelvesOf([level], span).includes(shelf));
+      const levels = events.map((event) => levelOf(event.level));
+      const above = (level: number) => levels.filter((one) => one >= level).length;
       for (const most of [30, 200, 700, 10_000]) {
         const { level, events } = await chooseSample(sql, scope, [span], most);
         expect([most, events]).toEqual([most, above(level)]);

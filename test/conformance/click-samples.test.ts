@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { sql as raw } from "kysely";
 import { dayMs, systemClock } from "../../src/base/clock.ts";
 import { dimensions } from "../../src/clicks/click.ts";
+import { partsOfDay, shelfOf } from "../../src/clicks/event-shelves.ts";
 import { eventsReadMost } from "../../src/clicks/reports/events.ts";
 import { parseFilters } from "../../src/clicks/reports/filters.ts";
 import { type ClickPlace, listClicks } from "../../src/clicks/reports/list.ts";
@@ -50,11 +51,11 @@ onEachDatabase(({ open }) => {
           .execute();
         // Scrambled numbers, whose last zeros are as frequent as the levels of the writer.
         const scrambled = raw`(((cast(i as bigint) * i * 48271 + i * 12345) % 2147483647) / 1024)`;
+        const part = raw`(i * 7919 % 86400) / ${raw.lit(86_400 / partsOfDay)}`;
+        const shelf = (level: number) =>
+          shelfOf(level, 0) === level ? raw.lit(level) : raw`${raw.lit(shelfOf(level, 0))} + ${part}`;
         const level = raw.join(
-          Array.from(
-            { length: 12 },
-            (_, k) => raw`when ${scrambled} % ${raw.lit(2 ** (k + 1))} <> 0 then ${raw.lit(k)}`,
-          ),
+          Array.from({ length: 12 }, (_, k) => raw`when ${scrambled} % ${raw.lit(2 ** (k + 1))} <> 0 then ${shelf(k)}`),
           raw` `,
         );
         const others = dimensions.filter((name) => name !== "country");

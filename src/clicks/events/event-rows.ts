@@ -1,6 +1,7 @@
 import type { BulkType } from "../../sql/bulk.ts";
 import type { FactColumn, GroupNumber } from "../../sql/schema.ts";
 import { type ClickedLink, dimensions, utcDay } from "../click.ts";
+import { levelMost, shelfOf } from "../event-shelves.ts";
 import type { BatchPart, LinkClicks } from "./parts.ts";
 import type { FoundValues, WantedValues } from "./values.ts";
 
@@ -22,7 +23,7 @@ export function eventRows(
       if (isEvent[n] === 0) continue;
       const place = places[n] ?? 0;
       const time = Math.floor(at[n] ?? 0);
-      const row = [utcDay(time), link.tenant, randomLevel(), link.link, time, nextSeq()];
+      const row = [utcDay(time), link.tenant, shelfOf(randomLevel(), time), link.link, time, nextSeq()];
       row.push(domain, tags, reason[place] ?? 0, first[n] ?? 0);
       found.facts(link.tenant, place, row);
       rows.push(row);
@@ -74,8 +75,6 @@ function byKey(a: EventRow, b: EventRow): number {
   }
   return 0;
 }
-
-const levelMost = 12;
 
 /** 0 for half of all clicks, 1 for a quarter, and so on. */
 const randomLevel = (): number => Math.min(levelMost, Math.clz32(Math.random() * 2 ** 32));

@@ -3,6 +3,7 @@ import { hitReasons } from "../../redirect/decide.ts";
 import type { LinkNumber, TenantNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { quarterMs, utcDay } from "../click.ts";
+import { everyLevel, shelvesOf } from "../event-shelves.ts";
 import { type PackedTally, readCounts } from "../rollups/packed.ts";
 import { grains } from "../rollups/periods.ts";
 
@@ -16,9 +17,8 @@ export interface CountedTenant {
 export type Quarters = ReadonlyMap<number, number>;
 
 const counted = hitReasons.indexOf("counted");
-const levels = Array.from({ length: 13 }, (_, level) => level);
 /** One in eight clicks has such a level. */
-const sampleLevels = levels.slice(3);
+const sampleLevels = everyLevel.slice(3);
 const linksAtOnce = 50;
 /** No day is longer. */
 const longestDayMs = 26 * 3_600_000;
@@ -72,14 +72,14 @@ const condensedDays = (
     .execute();
 
 /** Of these links, or of all. */
-function eventsWithin({ db }: Sql, { number }: CountedTenant, from: number, until: number, some = levels) {
+function eventsWithin({ db }: Sql, { number }: CountedTenant, from: number, until: number, levels = everyLevel) {
   const first = utcDay(from);
   const days = Array.from({ length: utcDay(until - 1) - first + 1 }, (_, place) => first + place);
   return db
     .selectFrom("clicks")
     .where("day", "in", days)
     .where("tenant", "=", number)
-    .where("level", "in", some)
+    .where("level", "in", shelvesOf(levels, { from, to: until }))
     .where("at", ">=", from)
     .where("at", "<", until)
     .where("reason", "=", counted);
@@ -122,8 +122,8 @@ export async function busyLinks(
   least: number,
   most: number,
 ): Promise<LinkNumber[]> {
-  const ranked = (some: typeof levels, atLeast: number) =>
-    eventsWithin(sql, tenant, from, until, some)
+  const ranked = (levels: typeof everyLevel, atLeast: number) =>
+    eventsWithin(sql, tenant, from, until, levels)
       .select(["link", (row) => row.fn.countAll<number>().as("clicks")])
       .groupBy("link")
       .having((row) => row.fn.countAll<number>(), ">=", atLeast)
@@ -134,7 +134,7 @@ export async function busyLinks(
   const { clicks } = await eventsWithin(sql, tenant, from, until, sampleLevels)
     .select((row) => row.fn.countAll<number>().as("clicks"))
     .executeTakeFirstOrThrow();
-  const found = await (clicks < fullBelow ? ranked(levels, least) : ranked(sampleLevels, sampledLeast));
+  const found = await (clicks < fullBelow ? ranked(everyLevel, least) : ranked(sampleLevels, sampledLeast));
   const beyond = await overflowWithin(sql, tenant, from, until).select("link").distinct().limit(most).execute();
   return [...new Set([...beyond, ...found].map(({ link }) => link))].slice(0, most);
 }

@@ -5,6 +5,7 @@ import type { NeededValues, SumsByName } from "../rollups/packed-values.ts";
 import { addTally, newTally, type Tally } from "../rollups/tally.ts";
 import { hasWithin } from "./cover.ts";
 import { type RankedSums, ranked } from "./ranked-sums.ts";
+import type { ReportCheck } from "./report-check.ts";
 import { type NamedRow, readRows, type StoredPeriod } from "./rollup-rows.ts";
 import type { SubjectScope } from "./scope.ts";
 
@@ -26,7 +27,7 @@ interface SumSettings {
   /** Starts of the report's intervals. */
   readonly starts: readonly number[];
   readonly needed: Required<NeededValues>;
-  readonly check: () => void;
+  readonly check: ReportCheck;
 }
 
 /** Of all entries. One of a busy tenant has about 1 MB. */
@@ -108,7 +109,7 @@ async function read(
   const tally = newTally();
   const sums: SumsByName | undefined = hasValues ? new Map() : undefined;
   for (const row of rows) {
-    check();
+    await check();
     addTally(tally, row.tally);
     if (sums !== undefined) addStoredSums(sums, row, needed);
   }

@@ -4,8 +4,8 @@ import { isPerson, other } from "../click.ts";
 import { daysKeptDays } from "../rollups/periods.ts";
 import { addTally, type Counts, clicksOf, countsAt, newTally, type Tally } from "../rollups/tally.ts";
 import { clipped, hasWithin, merged, without } from "./cover.ts";
-import { chooseSample, type EventCount, eventsWithin } from "./events.ts";
-import { type Gathered, gather, itemisedTally } from "./gather.ts";
+import { areFewerThanSearches, chooseSample, countFewEvents, type EventCount, eventsWithin } from "./events.ts";
+import { type Gathered, gather, itemisedTally, namedTally } from "./gather.ts";
 import { intervalsMost, type ReportQuery, type Span } from "./query.ts";
 import { countsIn, fitted, shrunk } from "./sample.ts";
 import type { SubjectScope } from "./scope.ts";
@@ -61,10 +61,10 @@ export async function countsOf(
   const filter = valueFilterOf(filters);
   if (filter !== undefined) {
     const found = await gather(sql, all, span, { ...settings, filter, wanted: [filter.dimension] });
-    return byValue(sql, { all, filtered, filter, found }, span, starts, { wanted, check });
+    return byValue(sql, { ...searched({ all, filtered, found }), filter }, span, starts, { wanted, check });
   }
   const found = await gather(sql, all, span, { ...settings, wanted: [], isTotal: true });
-  return byEvents(sql, { all, filtered, found }, span, starts, { wanted, check });
+  return byEvents(sql, searched({ all, filtered, found }), span, starts, { wanted, check });
 }
 
 interface Filtered {
@@ -72,6 +72,13 @@ interface Filtered {
   readonly filtered: SubjectScope;
   /** Without the filters. */
   readonly found: Gathered;
+}
+
+/** Events of a link are looked for on the days that may have some. Those of others lie together. */
+function searched({ all, filtered, found }: Filtered): Filtered {
+  if (all.link === undefined) return { all, filtered, found };
+  const { emptyDays } = found;
+  return { all: { ...all, emptyDays }, filtered: { ...filtered, emptyDays }, found };
 }
 
 const clicksIn = ({ tally, unknown }: Gathered): number => clicksOf(tally) + unknown.people + unknown.rest;
@@ -83,12 +90,18 @@ async function byEvents(
   starts: readonly number[],
   { wanted, check }: Wanted,
 ): Promise<RangeCounts> {
+  const of = clicksIn(found);
+  const unknown = { people: 0, visitors: 0, rest: 0 };
+  if (areFewerThanSearches(all, span, of)) {
+    const { passing, events } = await countFewEvents(sql, { all, filtered }, span, wanted);
+    const itemised = { clicks: Math.min(of, events), of };
+    const tally = await namedTally(sql, passing);
+    return { tally, unknown, starts, itemised, sample: { level: 0, counts: countsIn(tally) } };
+  }
   const sample = await chooseSample(sql, all, [span]);
   const { level } = sample;
   const events = await eventsWithin(sql, all, span, sample);
   const tally = await itemisedTally(sql, filtered, [span], { level, wanted, check });
-  const unknown = { people: 0, visitors: 0, rest: 0 };
-  const of = clicksIn(found);
   // A sample may be somewhat larger than what it was taken from.
   const itemised = { clicks: Math.min(of, events * 2 ** level), of };
   return { tally, unknown, starts, itemised, sample: { level, counts: countsIn(tally) } };

@@ -6,14 +6,16 @@ import type { LinkNumber, TenantNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { type EventQuery, sumEvents } from "../../sql/sum-events.ts";
 import { type BreakdownName, firstToLink, firstToTenant, tooLate, utcDay } from "../click.ts";
+import { allShelves, everyLevel, levelMost, shelvesOf } from "../event-shelves.ts";
 import type { FirstOf } from "../rollups/id-counts.ts";
 import { countsAt } from "../rollups/tally.ts";
 import { addIdSum, addNumbers, type EventCounts, newEventCounts } from "./event-counts.ts";
 import type { Span } from "./query.ts";
+import type { ReportCheck } from "./report-check.ts";
 
 /**
- * Events of a range, filtered and added up. The key of events begins with day, tenant and level: the days are listed, so that
- * SQLite seeks each of them, and the events of one link are a short range for each day and level.
+ * Events of a range, filtered and added up. The key of events begins with day, tenant and shelf (`event-shelves.ts`): days and shelves
+ * are listed, so that the databases seek each of them, and the events of one link are a short range for each day and shelf.
  */
 export interface EventScope {
   readonly tenant: TenantNumber;
@@ -25,20 +27,28 @@ export interface EventScope {
   readonly eventsFrom?: number;
   /** The tenant has no clicks outside of this. Undefined if it is not known to have days. */
   readonly lived?: Span | undefined;
+  /** UTC days without a click of the link: looking for them on every shelf would take most of the time. */
+  readonly emptyDays?: ReadonlySet<number>;
 }
 
-export const levelMost = 12;
 /**
  * No report reads more events. Reading and adding up one takes 1 to 2.5 µs with all dimensions, so that is a quarter of a second; half
  * of them still give a total within 1 %.
  */
 export const eventsReadMost = 125_000;
 
-export function eventsOf(
-  { db, dialect }: Pick<Sql, "db" | "dialect">,
+export const eventsOf = (
+  sql: Pick<Sql, "db" | "dialect">,
   scope: EventScope,
   span: Span,
   levels: readonly number[],
+): EventQuery => eventsOn(sql, scope, span, shelvesOf(levels, span));
+
+export function eventsOn(
+  { db, dialect }: Pick<Sql, "db" | "dialect">,
+  scope: EventScope,
+  span: Span,
+  shelves: readonly number[],
 ): EventQuery {
   const days = searchedDays(span, scope);
   const ofDays = (some: readonly number[]) => {
@@ -46,7 +56,7 @@ export function eventsOf(
       .selectFrom("clicks")
       .where("day", "in", some)
       .where("tenant", "=", scope.tenant)
-      .where("level", "in", levels)
+      .where("level", "in", shelves)
       .where("at", ">=", span.from)
       .where("at", "<", span.to);
     return scope.link === undefined ? query : query.where("link", "=", scope.link);
@@ -64,11 +74,13 @@ export function eventsOf(
 /** The UTC days that may have clicks; at least one. A range of ten years would otherwise be thousands of searches. */
 export function searchedDays(
   { from, to }: Span,
-  { eventsFrom = 0, lived }: Pick<EventScope, "eventsFrom" | "lived">,
+  { eventsFrom = 0, lived, emptyDays }: Pick<EventScope, "eventsFrom" | "lived" | "emptyDays">,
 ): number[] {
   const last = utcDay(Math.min(to, lived?.to ?? to) - 1);
   const first = Math.min(last, utcDay(Math.max(from, eventsFrom, lived?.from ?? from)));
-  return Array.from({ length: last - first + 1 }, (_, place) => first + place);
+  const days = Array.from({ length: last - first + 1 }, (_, place) => first + place);
+  const some = emptyDays === undefined ? days : days.filter((day) => !emptyDays.has(day));
+  return some.length === 0 ? [last] : some;
 }
 
 /**
@@ -79,8 +91,7 @@ const byWeek = (days: readonly number[]): number[][] => [
   ...Map.groupBy(days, (day) => Math.floor(day / daysOfPartition)).values(),
 ];
 
-const levelsFrom = (least: number): number[] =>
-  Array.from({ length: levelMost + 1 - least }, (_, place) => least + place);
+const levelsFrom = (least: number): readonly number[] => everyLevel.slice(least);
 
 export interface Sample {
   /** Levels from here on are read: 1 of 2^level events. */
@@ -89,11 +100,12 @@ export interface Sample {
   readonly events: number;
 }
 
-const levelsUpTo = (least: number, end: number): number[] =>
-  Array.from({ length: end - least }, (_, place) => least + place);
+const levelsUpTo = (least: number, end: number): readonly number[] => everyLevel.slice(least, end);
 
 /** Levels from here on are few events. They tell how many the others are. */
-const guessLevels = { sample: 7, level: 4 } as const;
+const guessLevels = 7;
+/** The one that is counted alone: a sixteenth of all events, divided by the time of day, so that no others are looked at. */
+const guessLevel = 3;
 /** Fewer may be far from their share. */
 const guessLeast = 1_000;
 
@@ -119,7 +131,7 @@ export async function chooseSample(
     if (events > guessLeast) return Math.max(0, level - Math.max(0, room));
     return Math.max(0, level - Math.max(1, Math.min(3, room)));
   }
-  if (!(await add(guessLevels.sample))) await add(levelMost);
+  if (!(await add(guessLevels))) await add(levelMost);
   for (let least = next(); least < level; least = next()) {
     if (!(await add(least)) && !(least < level - 1 && (await add(level - 1)))) break;
   }
@@ -132,9 +144,9 @@ export async function chooseSample(
  */
 export async function chooseLevel(sql: Sql, scope: EventScope, spans: readonly Span[]): Promise<Sample> {
   if (spans.length === 0) return { level: 0, events: 0 };
-  const some = await countUpTo(sql, scope, spans, levelsUpTo(guessLevels.level, levelMost + 1), eventsReadMost);
+  const some = await countUpTo(sql, scope, spans, [guessLevel], eventsReadMost);
   // Almost never are there more: four times the standard deviation.
-  const events = (some + 4 * Math.sqrt(some) + 1) * 2 ** guessLevels.level;
+  const events = (some + 4 * Math.sqrt(some) + 1) * 2 ** (guessLevel + 1);
   return events <= eventsReadMost ? { level: 0, events } : await chooseSample(sql, scope, spans);
 }
 
@@ -182,12 +194,15 @@ export interface EventCount {
   readonly events?: number;
   /** What they are broken down by. */
   readonly wanted: readonly BreakdownName[];
-  /** Throws when it takes too long. */
-  readonly check: () => void;
+  readonly check: ReportCheck;
 }
 
 /** So many are read at once and added up here. That takes 5 to 10 ms of a thread, which on PostgreSQL serves redirects. */
 const fewMost = 8_000;
+
+/** Whether it takes less time to read all events of a link than to count them first: a search costs as much as an event. */
+export const areFewerThanSearches = (scope: EventScope, span: Span, events: number): boolean =>
+  scope.link !== undefined && events <= searchedDays(span, scope).length * allShelves.length;
 
 /** Adds up the events of these ranges. */
 export async function countEvents(
@@ -201,17 +216,44 @@ export async function countEvents(
   const all = levelsFrom(level);
   for (const span of spans) {
     if (sql.dialect === "postgres" && events > fewMost) {
-      check();
+      await check();
       await addSums(sql, scope, eventsOf(sql, scope, span, all), wanted, counts);
       continue;
     }
     // One level at a time if they are many: half of the events are in memory at most.
     for (const levels of events > fewMost ? all.map((one) => [one]) : [all]) {
-      check();
+      await check();
       addNumbers(counts, await readNumbers(sql, eventsOf(sql, scope, span, levels), columns), scope.whose);
     }
   }
   return counts;
+}
+
+/**
+ * Adds up the few events of a range that pass the filters, and says how many there are in all. Counting them first would be as many
+ * searches again.
+ */
+export async function countFewEvents(
+  sql: Sql,
+  { all, filtered }: { readonly all: EventScope; readonly filtered: EventScope },
+  span: Span,
+  wanted: readonly BreakdownName[],
+): Promise<{ readonly passing: EventCounts; readonly events: number }> {
+  const columns = ["at", "reason", "first", ...wanted] as const;
+  const passes = raw<number>`case when ${raw.join(filtered.conditions, raw` and `)} then 1 else 0 end`;
+  const marked = eventsOf(sql, all, span, everyLevel).select([...columns, passes.as("passes")]);
+  const numbers = await readNumbers(sql, sql.db.selectFrom(marked.as("clicks")) as unknown as EventQuery, [
+    "passes" as "at",
+    ...columns,
+  ]);
+  const width = columns.length + 1;
+  const some: number[] = [];
+  for (let place = 0; place < numbers.length; place += width) {
+    if (numbers[place] === 1) for (let n = 1; n < width; n++) some.push(numbers[place + n] as number);
+  }
+  const passing = newEventCounts(wanted);
+  addNumbers(passing, some, all.whose);
+  return { passing, events: numbers.length / width };
 }
 
 async function addSums(

@@ -1,8 +1,9 @@
 import type { ExpressionBuilder } from "kysely";
+import { dayMs } from "../../base/clock.ts";
 import { Problem } from "../../base/errors.ts";
 import type { Sql } from "../../sql/sql.ts";
 import type { SharedSchema } from "../../sql/tenant-db.ts";
-import { type BreakdownName, quarterMs } from "../click.ts";
+import { type BreakdownName, quarterMs, utcDay } from "../click.ts";
 import type { FirstOf } from "../rollups/id-counts.ts";
 import { nameLink } from "../rollups/link-counts.ts";
 import { addStoredValues, readTallyText } from "../rollups/packed.ts";
@@ -11,9 +12,10 @@ import { addTally, type Counts, countsAt, newTally, type Tally } from "../rollup
 import { createValueNames, type ValueNames } from "../rollups/value-names.ts";
 import { type CondensedSums, condensedSums } from "./condensed-sums.ts";
 import { coverOf, without } from "./cover.ts";
-import { idsIn, tallyOf, tallyWithoutValues } from "./event-counts.ts";
+import { type EventCounts, idsIn, tallyOf, tallyWithoutValues } from "./event-counts.ts";
 import { chooseLevel, countEvents, type EventCount, type EventScope, type Sample, searchedDays } from "./events.ts";
 import type { Span, Traffic } from "./query.ts";
+import type { ReportCheck } from "./report-check.ts";
 import { longestMs, type NamedRow, periodsOf, readNames, readRows, type StoredPeriod } from "./rollup-rows.ts";
 import { countsIn, fitted, scaled } from "./sample.ts";
 import type { SubjectScope } from "./scope.ts";
@@ -37,6 +39,8 @@ export interface Gathered {
   readonly gaps: readonly Span[];
   /** What matches the filter in each roll-up and overflow row. */
   readonly matches: readonly MatchedPeriod[];
+  /** UTC days that have no clicks. */
+  readonly emptyDays: ReadonlySet<number>;
 }
 
 export interface MatchedPeriod extends Span {
@@ -55,14 +59,14 @@ interface GatherSettings {
   /** Days that begin later have a roll-up, if they have clicks. */
   readonly daysFrom: number;
   readonly filter?: ValueFilter;
-  readonly check: () => void;
+  readonly check: ReportCheck;
 }
 
 const attemptsMost = 3;
 
 export async function gather(sql: Sql, scope: SubjectScope, span: Span, settings: GatherSettings): Promise<Gathered> {
   for (let attempt = 1; attempt <= attemptsMost; attempt++) {
-    settings.check();
+    await settings.check();
     const found = await gatherOnce(sql, scope, span, settings);
     if (found !== undefined) return found;
   }
@@ -113,7 +117,11 @@ async function gatherOnce(
   const unknown = raise(known, truth);
   addTally(tally, open.tally);
   const sampled = level === 0 ? noCounts() : countsIn(open.events);
-  const found = { unknown, level, sampled, gaps: cover.gaps, matches: [...matches, ...open.matches, ...cut.matches] };
+  const emptyDays = emptyDaysIn(span, periods, { from: Math.max(daysFrom, rollupsFrom), to: condensedUntil });
+  const found = {
+    ...{ unknown, level, sampled, gaps: cover.gaps, emptyDays },
+    matches: [...matches, ...open.matches, ...cut.matches],
+  };
   if (values === undefined) {
     addTally(tally, known);
     return { ...found, tally };
@@ -122,6 +130,16 @@ async function gatherOnce(
   addTally(tally, withoutValues(known));
   const shown = await values.shown(limit, () => readNames(sql, scope, condensed.rows ?? [], check));
   return shown && { ...found, tally: { ...tally, [traffic === "bots" ? "rest" : "people"]: shown } };
+}
+
+/** Every day with clicks has a roll-up, in the time that has roll-ups. */
+function emptyDaysIn({ from, to }: Span, periods: readonly StoredPeriod[], condensed: Span): Set<number> {
+  const days = periods.filter(({ grain }) => grain === grains.day);
+  const empty = new Set<number>();
+  const [first, end] = [utcDay(Math.max(from, condensed.from) + dayMs - 1), utcDay(Math.min(to, condensed.to))];
+  for (let day = first; day < end; day++) empty.add(day);
+  for (const one of days) for (let day = utcDay(one.from); day <= utcDay(one.to - 1); day++) empty.delete(day);
+  return empty;
 }
 
 interface Condensed {
@@ -143,7 +161,7 @@ async function matchedRows(
   const rows = await readRows(sql, scope, periods, { hasSeries: () => false, values: "all" });
   if (rows.length < periods.length) return undefined;
   for (const row of rows) {
-    check();
+    await check();
     addStoredValues(row.tally, row, { dimensions: wanted });
     matches.push({ from: row.from, to: row.to, counts: matchedCounts(row.tally, filter) });
     addTally(tally, row.tally);
@@ -195,7 +213,7 @@ async function readGaps(
   const events = await itemisedTally(sql, scope, gaps, count, values);
   addTally(tally, events);
   for (const gap of gaps) {
-    check();
+    await check();
     for (const { quarter, tally: row } of await overflowOf(sql, scope, gap, wanted)) {
       values?.addTally(row);
       addTally(tally, values === undefined ? row : withoutValues(row));
@@ -219,14 +237,21 @@ export async function itemisedTally(
   values?: ReportedValues,
 ): Promise<Tally> {
   const counts = await countEvents(sql, scope, spans, count);
+  const nameOf = await namesIn(sql, counts);
+  values?.addEvents(counts, nameOf, 2 ** count.level);
+  return scaled(values === undefined ? tallyOf(counts, nameOf) : tallyWithoutValues(counts), 2 ** count.level);
+}
+
+export const namedTally = async (sql: Sql, counts: EventCounts): Promise<Tally> =>
+  tallyOf(counts, await namesIn(sql, counts));
+
+async function namesIn(sql: Sql, counts: EventCounts): Promise<ValueNames["of"]> {
   let names = knownNames.get(sql);
   if (names === undefined) {
     names = createValueNames(sql, namesMost);
     knownNames.set(sql, names);
   }
-  const nameOf = await names.load(idsIn(counts));
-  values?.addEvents(counts, nameOf, 2 ** count.level);
-  return scaled(values === undefined ? tallyOf(counts, nameOf) : tallyWithoutValues(counts), 2 ** count.level);
+  return await names.load(idsIn(counts));
 }
 
 /** The overflow rows of a link, or of the links in a group. */

@@ -2,11 +2,12 @@ import { sql as raw } from "kysely";
 import { dayMs } from "../../base/clock.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { dimensions } from "../click.ts";
-import { type EventScope, eventsOf, levelMost } from "./events.ts";
+import { everyLevel, shelvesOf } from "../event-shelves.ts";
+import { type EventScope, eventsOn } from "./events.ts";
 import type { Span } from "./query.ts";
 
 /**
- * All clicks of a day with too many to sort, for an export: in the order in which they are stored, by level and link. A page looks at a
+ * All clicks of a day with too many to sort, for an export: in the order in which they are stored, by shelf and link. A page looks at a
  * bounded number of clicks, whatever the filters, and the next one goes on behind it.
  */
 export interface DayPart {
@@ -20,7 +21,7 @@ export const listedColumns = ["at", "seq", "link", "reason", "first", ...dimensi
 export type ListedRow = Readonly<Record<(typeof listedColumns)[number], number>>;
 
 /** Of the last click that was looked at. */
-export type KeyPlace = readonly [level: number, link: number, at: number, seq: number];
+export type KeyPlace = readonly [shelf: number, link: number, at: number, seq: number];
 
 export const dayBegin: KeyPlace = [0, 0, 0, 0];
 
@@ -40,24 +41,29 @@ export async function readDay(
   const day = Math.floor(span.from / dayMs);
   const wholeDay = { from: day * dayMs, to: (day + 1) * dayMs };
   const rows: ListedRow[] = [];
-  let [level, ...place] = after;
-  for (; level <= levelMost; level++, place = [0, 0, 0]) {
+  let looked = 0;
+  const [first, ...rest] = after;
+  const shelves = shelvesOf(everyLevel, span).filter((shelf) => shelf >= first);
+  for (const shelf of shelves) {
+    const place = shelf === first ? rest : [0, 0, 0];
     // The filters come later: they decide what is listed, and not how much is looked at.
-    const looked = eventsOf(sql, { ...scope, conditions: [] }, wholeDay, [level]).where(isBehind(place));
-    const [last] = await looked
-      .select(key)
-      .orderBy("link")
-      .orderBy("at")
-      .orderBy("seq")
+    const ahead = eventsOn(sql, { ...scope, conditions: [] }, wholeDay, [shelf]).where(isBehind(place));
+    const some = ahead.select(key).orderBy("link").orderBy("at").orderBy("seq");
+    const [last] = await some
       .offset(most - 1)
       .limit(1)
       .execute();
-    let page = eventsOf(sql, scope, span, [level]).where(isBehind(place));
+    let page = eventsOn(sql, scope, span, [shelf]).where(isBehind(place));
     if (last !== undefined) page = page.where(raw<boolean>`${keyColumns} <= ${keyOf([last.link, last.at, last.seq])}`);
     rows.push(...(await page.select(listedColumns).orderBy("link").orderBy("at").orderBy("seq").execute()));
-    if (last !== undefined) return { rows, next: [level, last.link, last.at, last.seq] };
-    // A level has half of the clicks of the one before, so all that follow are not many more.
-    if (rows.length >= most / 2 && level < levelMost) return { rows, next: [level + 1, 0, 0, 0] };
+    if (last !== undefined) return { rows, next: [shelf, last.link, last.at, last.seq] };
+    const { count } = await sql.db
+      .selectFrom(some.as("some"))
+      .select((row) => row.fn.countAll<number>().as("count"))
+      .executeTakeFirstOrThrow();
+    looked += count;
+    const next = shelves[shelves.indexOf(shelf) + 1];
+    if (looked >= most / 2 && next !== undefined) return { rows, next: [next, 0, 0, 0] };
   }
   return { rows, next: undefined };
 }

@@ -6,9 +6,10 @@ import { type HitReason, hitReasons } from "../../redirect/decide.ts";
 import type { LinkNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { type ClickFacts, dimensions, firstToLink, firstToTenant, tooLate } from "../click.ts";
+import { everyLevel } from "../event-shelves.ts";
 import { createValueNames } from "../rollups/value-names.ts";
 import { linksNumbered } from "./clicked-links.ts";
-import { chooseSample, type EventScope, eventsOf, eventsReadMost, levelMost } from "./events.ts";
+import { chooseSample, type EventScope, eventsOf, eventsReadMost } from "./events.ts";
 import type { ClickFilter } from "./filters.ts";
 import { dayBegin, type KeyPlace, listedColumns, readDay } from "./list-day.ts";
 import type { Span } from "./query.ts";
@@ -94,8 +95,7 @@ export async function listClicks(
       if (rows() === 0) return await dayPage(to, dayBegin);
       break;
     }
-    const levels = Array.from({ length: levelMost + 1 - sample.level }, (_, place) => sample.level + place);
-    let page = eventsOf(sql, filtered, { from, to }, levels)
+    let page = eventsOf(sql, filtered, { from, to }, everyLevel.slice(sample.level))
       .orderBy("at", "desc")
       .orderBy("seq", "desc")
       .orderBy("link", "desc")

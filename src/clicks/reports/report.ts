@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { invalid, Problem } from "../../base/errors.ts";
+import { invalid } from "../../base/errors.ts";
 import type { TenantId } from "../../base/ids.ts";
 import { hitReasons } from "../../redirect/decide.ts";
 import type { Sql } from "../../sql/sql.ts";
@@ -9,6 +9,7 @@ import { cappedVisitors } from "./capped-visitors.ts";
 import { countsOf, type RangeCounts, type Wanted } from "./counts.ts";
 import { type ImportedClicks, importedOf } from "./imported.ts";
 import { comparedSpan, type ReportQuery, type Span, type Traffic } from "./query.ts";
+import { createReportCheck } from "./report-check.ts";
 import { errorOf } from "./sample.ts";
 import { conditionsFor, type ReportedSubject, type ReportSubject, scopeOf } from "./scope.ts";
 import { namedLinks, type TopLink } from "./top-links.ts";
@@ -68,9 +69,6 @@ export interface BreakdownValue extends ValueCount {
 
 export type PreviousReport = Span & Pick<ClickReport, "totals" | "series" | "itemised" | "sampled" | "visitorsCapped">;
 
-/** A report that takes longer is ended: the caller would not wait for it. */
-const reportMs = 8_000;
-
 export async function reportOn(
   sql: Sql,
   clock: Clock,
@@ -78,10 +76,7 @@ export async function reportOn(
   subject: ReportSubject,
   query: ReportQuery,
 ): Promise<ClickReport> {
-  const end = clock.elapsed() + reportMs;
-  const check = () => {
-    if (clock.elapsed() > end) throw tooSlow();
-  };
+  const check = createReportCheck(clock);
   const breakdown = breakdownNamesOf(subject, query);
   const scope = await scopeOf(sql, tenant, subject);
   const conditions = await conditionsFor(sql, tenant, scope.tenant, eventFilters(query.filters));
@@ -98,7 +93,11 @@ export async function reportOn(
   };
   const before = query.compare && comparedSpan(query, query.compare);
   const compared = before && (await read(before, ofCompared));
-  const values = Object.fromEntries(breakdown.map((name) => [name, breakdownOf(now, query, name)]));
+  const values: Partial<Record<BreakdownName, Breakdown>> = {};
+  for (const name of breakdown) {
+    await check();
+    values[name] = breakdownOf(now, query, name);
+  }
   if (values.link !== undefined) {
     const linksBefore = compared && breakdownOf(compared, { ...query, limit: Number.POSITIVE_INFINITY }, "link");
     values.link = await namedLinks(sql, tenant, values.link, linksBefore);
@@ -127,11 +126,6 @@ function breakdownNamesOf({ kind }: ReportSubject, { breakdown }: ReportQuery): 
   }
   return breakdown ?? dimensions;
 }
-
-const tooSlow = () =>
-  new Problem("busy", "This report took too long. Choose a shorter range or fewer filters, or try again shortly.", {
-    retryAfterSeconds: 30,
-  });
 
 function shown(counts: RangeCounts, query: ReportQuery) {
   const totals = totalsOf(counts, query.traffic);

@@ -4,6 +4,7 @@ import { grains } from "../rollups/periods.ts";
 import { clicksOf, newTally, peopleOf, type Tally } from "../rollups/tally.ts";
 import type { RollupPeriod } from "./cover.ts";
 import type { Span } from "./query.ts";
+import type { ReportCheck } from "./report-check.ts";
 import type { SubjectScope } from "./scope.ts";
 
 /** Reads roll-ups for a report: which there are, and those parts of them that it needs. */
@@ -99,12 +100,12 @@ export async function* readNames(
   { db }: Sql,
   { number }: SubjectScope,
   rows: readonly NamedRow[],
-  check: () => void,
+  check: ReportCheck,
 ): AsyncGenerator<StoredValues> {
   const sorted = rows.toSorted((a, b) => b.bytes - a.bytes);
   const ofRest = alike(sorted.slice(firstNames), ({ grain }) => String(grain), namesAtOnce);
   for (const some of [sorted.slice(0, firstNames), ...ofRest]) {
-    check();
+    await check();
     const [{ grain = 0 } = {}] = some;
     const starts = some.map(({ from }) => from);
     const stored = await db

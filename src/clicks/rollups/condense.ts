@@ -2,6 +2,7 @@ import { dayMs } from "../../base/clock.ts";
 import type { GroupNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { ofTenant } from "../../sql/tenant-db.ts";
+import { everyLevel, shelvesOf } from "../event-shelves.ts";
 import {
   activeLinks,
   type CountedRange,
@@ -124,6 +125,7 @@ async function isBusy({ db }: Sql, { tenant, from, until }: CountedRange): Promi
     .select("link")
     .where("day", "=", day)
     .where("tenant", "=", tenant)
+    .where("level", "in", shelvesOf(everyLevel, { from, to: until }))
     .where("at", ">=", from)
     .where("at", "<", until)
     .limit(busyClicks);

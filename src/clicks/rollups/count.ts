@@ -2,6 +2,7 @@ import { readNumbers } from "../../sql/read-numbers.ts";
 import type { GroupNumber, LinkNumber, TenantNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { quarterMs, utcDay } from "../click.ts";
+import { everyLevel, shelvesOf } from "../event-shelves.ts";
 import { addEvent, countedColumns, type IdCounts, idsOf, newIdCounts, toTally } from "./id-counts.ts";
 import { addOverflowLink, trimLinks } from "./link-counts.ts";
 import { readOverflow } from "./overflow-tallies.ts";
@@ -38,7 +39,7 @@ export const pageWeight = 2_000;
 const pageLinks = 100;
 const linksAtOnce = 500;
 
-const levels = Array.from({ length: 13 }, (_, level) => level);
+const shelvesIn = ({ from, until }: CountedRange): number[] => shelvesOf(everyLevel, { from, to: until });
 
 function daysOf({ from, until }: CountedRange): number[] {
   const first = utcDay(from);
@@ -55,7 +56,7 @@ export interface ActiveLinks {
 /** The next links with clicks in the range. */
 export async function activeLinks(sql: Sql, range: CountedRange, after: number): Promise<ActiveLinks> {
   const few = await fewEvents(sql, range, after);
-  const itemised = few === undefined ? eventsByLevel(sql, range, after) : [few];
+  const itemised = few === undefined ? eventsByShelf(sql, range, after) : [few];
   const lists = await Promise.all([
     ...itemised.map(async (rows) => ({ rows: await rows, each: 1 })),
     ...overflowByDay(sql, range, after).map(async (rows) => ({ rows: await rows, each: overflowWeight })),
@@ -91,14 +92,14 @@ async function fewEvents({ db }: Sql, range: CountedRange, after: number): Promi
   return found === fewMost ? undefined : rows.slice(0, linksAtOnce);
 }
 
-/** A range of the key for each day and level: the database reads as many rows as it takes to find the links, and no more. */
-function eventsByLevel({ db }: Sql, range: CountedRange, after: number): Promise<LinkWeight[]>[] {
+/** A range of the key for each day and shelf: the database reads as many rows as it takes to find the links, and no more. */
+function eventsByShelf({ db }: Sql, range: CountedRange, after: number): Promise<LinkWeight[]>[] {
   return daysOf(range).flatMap((day) =>
-    levels.map((level) =>
+    shelvesIn(range).map((shelf) =>
       eventsWithin(db, range)
         .select(["link", (row) => row.fn.countAll<number>().as("weight")])
         .where("day", "=", day)
-        .where("level", "=", level)
+        .where("level", "=", shelf)
         .where("link", ">", after as LinkNumber)
         .groupBy("link")
         .orderBy("link")
@@ -129,7 +130,7 @@ const eventsWithin = (db: Sql["db"], range: CountedRange) =>
     .selectFrom("clicks")
     .where("day", "in", daysOf(range))
     .where("tenant", "=", range.tenant)
-    .where("level", "in", levels)
+    .where("level", "in", shelvesIn(range))
     .where("at", ">=", range.from)
     .where("at", "<", range.until);
 

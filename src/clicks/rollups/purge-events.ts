@@ -4,6 +4,7 @@ import type { LinkNumber, TenantNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { ofTenant } from "../../sql/tenant-db.ts";
 import { utcDay } from "../click.ts";
+import { allShelves } from "../event-shelves.ts";
 import { daysKeptDays } from "./periods.ts";
 
 /** A tenant as its old events are deleted. */
@@ -73,7 +74,15 @@ export function daysInUtc(days: readonly { readonly start: number; readonly unti
 /** The events and overflow rows of a tenant on a day of UTC. */
 export async function deleteDay({ db }: Sql, tenant: TenantNumber, day: number): Promise<number> {
   let deleted = 0;
-  for (let level = 0; level <= 12; level++) {
+  const shelves = await db
+    .selectFrom("clicks")
+    .select("level")
+    .distinct()
+    .where("day", "=", day)
+    .where("tenant", "=", tenant)
+    .where("level", "in", allShelves)
+    .execute();
+  for (const { level } of shelves) {
     const rows = () =>
       db.selectFrom("clicks").where("day", "=", day).where("tenant", "=", tenant).where("level", "=", level);
     for (;;) {
