@@ -29,7 +29,7 @@ export type DashboardPage = {
   readonly page: Page;
   /** Opens `/app` and what follows it. A drawer in it has the focus then, as it has before a person can type. */
   goto(path: string): Promise<void>;
-  /** Throws what went wrong in the page since it was opened. */
+  /** Throws what went wrong in the page since it was opened, or since the last call. */
   calm(): void;
   /** What axe-core finds wrong, one line each. `rules`: by these only. */
   violations(rules?: readonly string[]): Promise<string[]>;
@@ -71,7 +71,8 @@ export async function startDashboard(): Promise<Dashboard> {
           if (path.includes("drawer=")) await page.locator("[data-drawer]:focus-within").waitFor();
         },
         calm() {
-          if (wrong.length > 0) throw new Error(`the page is not calm:\n${wrong.join("\n")}`);
+          const found = wrong.splice(0);
+          if (found.length > 0) throw new Error(`the page is not calm:\n${found.join("\n")}`);
         },
         violations: (rules) => violationsIn(page, rules),
       };

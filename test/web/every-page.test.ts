@@ -1,9 +1,9 @@
 /** What holds for every page: no accessibility violation in either theme, no error, every text in one place, no overflow. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { must, type Site, startSite } from "../e2e/servers.ts";
-import { type Dashboard, type DashboardPage, startDashboard } from "../ground/dashboard.ts";
+import { type Dashboard, startDashboard } from "../ground/dashboard.ts";
 import { makePerson, type TestPerson } from "../ground/people.ts";
-import { type DashboardAddress, dashboardPages } from "./pages.ts";
+import { type DashboardAddress, dashboardPages, show } from "./pages.ts";
 
 let site: Site;
 let dashboard: Dashboard;
@@ -23,13 +23,6 @@ afterAll(async () => {
   await dashboard.stop();
   await site.server.stop();
 });
-
-/** Shown, with its numbers: nothing says that it loads any more. */
-async function show(opened: DashboardPage, path: string): Promise<void> {
-  await opened.goto(path);
-  await opened.page.getByRole("heading").first().waitFor();
-  await opened.page.waitForFunction("!document.querySelector('[data-skeleton], [aria-busy=true]')");
-}
 
 test(
   "no page has a violation that axe-core knows, an error, or a request to another host",

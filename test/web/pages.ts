@@ -1,5 +1,7 @@
 /** All pages of the dashboard, for pictures and for checks that concern every page. */
+import type { DashboardPage } from "../ground/dashboard.ts";
 import type { TestPerson } from "../ground/people.ts";
+import { until } from "../ground/process.ts";
 
 export type DashboardAddress = {
   readonly name: string;
@@ -44,4 +46,12 @@ export async function dashboardPages(person: TestPerson, slug = workspace): Prom
       ...{ name: `operator-${section}`, path: `/operator/${section}` },
     })),
   ];
+}
+
+/** Shown, with its numbers: nothing says that it loads any more. */
+export async function show(opened: DashboardPage, path: string): Promise<void> {
+  await opened.goto(path);
+  await opened.page.getByRole("heading").first().waitFor();
+  const waiting = opened.page.locator("[data-waiting], [aria-busy=true]");
+  await until(`${path} to be loaded`, async () => (await waiting.count()) === 0 || undefined);
 }
