@@ -24,7 +24,7 @@ export function Empty({ icon: IconShape, children, action, small }: EmptyProps) 
           <IconShape />
         </span>
       )}
-      <p className="max-w-[44ch] text-text-2">{children}</p>
+      <p className="max-w-[44ch] text-balance text-text-2">{children}</p>
       {action}
     </div>
   );
