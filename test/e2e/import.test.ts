@@ -180,7 +180,8 @@ describe.each([...databases])("importing into %s", (database) => {
     await site.create({ url: "https://example.com/mine", code: "dry-mine" });
     const before = await site.rows();
     // Not "groups": a job numbers the tags that get reports of their own.
-    const counters = () => query(site.env, "select name, next from counters where name in ('codes', 'links') order by name");
+    const counters = () =>
+      query(site.env, "select name, next from counters where name in ('codes', 'links') order by name");
     const counter = await counters();
     const path = file(
       "url,code\nhttps://example.com/,\nhttps://example.com/mine,dry-mine\nhttps://example.com/other,dry-mine\nhttps://example.com/,dry-new\nnowhere,\n",
