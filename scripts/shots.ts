@@ -36,8 +36,10 @@ let taken = 0;
 // A window for all pages of one look: loading the script again for each would take most of the time.
 for (const isDark of [false, true]) {
   for (const isPhone of [false, true]) {
-    const signedIn = await chromium.open(site, person, { isDark, isPhone });
-    const visitor = await chromium.open(site, undefined, { isDark, isPhone });
+    // On a busy machine the server may ask to try again, which pages do.
+    const options = { isDark, isPhone, mayFail: (message: string) => message.includes("503") };
+    const signedIn = await chromium.open(site, person, options);
+    const visitor = await chromium.open(site, undefined, options);
     for (const page of pages) {
       const name = `${page.name}-${isDark ? "dark" : "light"}-${isPhone ? "phone" : "wide"}`;
       const opened = page.isVisitor ? visitor : signedIn;

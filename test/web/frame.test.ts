@@ -1,6 +1,6 @@
 /** The frame around all pages: navigation, workspace, theme, palette, shortcuts. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type Site, startSite } from "../e2e/servers.ts";
+import { must, type Site, startSite } from "../e2e/servers.ts";
 import { type Dashboard, startDashboard } from "../ground/dashboard.ts";
 import { makePerson, type TestPerson } from "../ground/people.ts";
 
@@ -57,11 +57,27 @@ test("a page that a role does not open says so, and sends nothing", async () => 
     await goto(`/w/default/${place}`);
     await page.getByText("Your role in this workspace does not open this page.").waitFor();
   }
-  await goto("/w/default/links?drawer=new");
+  // Not `goto`, which waits for the drawer.
+  await page.goto(new URL("/app/w/default/links?drawer=new", page.url()).href);
   await page.getByRole("heading", { name: "Links" }).waitFor();
   expect(await page.getByRole("dialog").count()).toBe(0);
   calm();
 });
+
+test("a suspended workspace says so once, instead of in every card", async () => {
+  must(await site.cli("tenant", "create", "closed"));
+  const member = await makePerson(site, { roles: { closed: "owner" } });
+  must(await site.cli("tenant", "suspend", "closed", "--reason", "phishing"));
+  const { page, goto, calm } = await dashboard.open(site, member, { mayFail: (message) => message.includes("403") });
+  for (const place of ["", "/links", "/settings"]) {
+    await goto(`/w/closed${place}`);
+    const said = page.getByText("The operator of this server has suspended your workspace.");
+    await page.getByRole("heading", { name: "This workspace is closed" }).waitFor();
+    expect(await said.count()).toBe(1);
+    expect(await page.getByRole("button", { name: "Try again" }).count()).toBe(0);
+  }
+  calm();
+}, 60_000);
 
 test("who could not be signed out is told so, and drafts go with the session", async () => {
   const person = await makePerson(site, { roles: { default: "member" } });

@@ -23,7 +23,7 @@ export async function dashboardPages(person: TestPerson, slug = workspace): Prom
     { name: "sign-in-reset", path: "/reset", isVisitor: true },
     inWorkspace("start", "/start"),
     inWorkspace("overview", ""),
-    inWorkspace("links", "/links"),
+    inWorkspace("links", "/links?sort=clicks"),
     inWorkspace("links-create", "/links?drawer=new"),
     inWorkspace("links-edit", `/links?drawer=${link}`),
     inWorkspace("links-history", `/links?drawer=${link}&part=history`),
