@@ -98,14 +98,14 @@ const steps = [
   ["month", 12],
 ] as const;
 
-/** "3 min ago", "in 2 days". Show the exact time in the title. */
+/** "3 min ago", "in 2 days"; a date, if it is more than a year away. Show the exact time in the title. */
 export function formatRelative(time: Time, now: number = Date.now()): string {
   let value = (new Date(time).getTime() - now) / 1_000;
   for (const [unit, most] of steps) {
     if (Math.abs(value) < most) return relatives.format(Math.trunc(value), unit);
     value /= most;
   }
-  return relatives.format(Math.trunc(value), "year");
+  return formatDate(time);
 }
 
 /** "142 ms", "1.4 s". */

@@ -19,7 +19,7 @@ const router = createAppRouter(queries);
 // The same page and what was typed there come back after the sign-in: drafts are kept by the forms.
 whenSignedOut(() => {
   if (!queries.getQueryState(accountQuery.queryKey)?.data) return;
-  void toSignIn(router.state.location.href);
+  void toSignIn(router.state.location.href, true);
 });
 
 const place = document.getElementById("app");

@@ -36,13 +36,11 @@ function welcome(config: Config, key: string): string {
   const host = everywhere ? "localhost" : config.HOST.includes(":") ? `[${config.HOST}]` : config.HOST;
   const local = `http://${host}:${config.PORT}`;
   return `
-QuickLink is running at ${local}
-
 Created workspace "default". API key (shown only once):
 
   ${key}
 
-Create your first link:
+Create a link with the API:
 
   curl -s ${local}/api/links -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '{"url":"https://example.com"}'
 `;

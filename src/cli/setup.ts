@@ -47,7 +47,7 @@ export async function offerSetUp(
 }
 
 const invitation = ({ baseUrl }: Config, token: string): string => `
-Create the first account here (works once, for 24 hours):
+QuickLink is running. Create the first account here (works once, for 24 hours):
 
   ${pageUrl(baseUrl, "setup", token)}
 `;

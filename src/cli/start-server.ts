@@ -24,8 +24,9 @@ export async function startServing(
     await running.stop();
     throw error;
   });
-  if (key !== undefined) showFirstKey(config, key, log);
+  // The dashboard first: most people want to see it, and the last lines are for those who want the API.
   if (worker?.isFirst !== false) await offerSetUp(config, running.setUp, log, worker === undefined);
+  if (key !== undefined) showFirstKey(config, key, log);
 }
 
 /** The value of `--as-worker` for the one that tells what concerns all. */

@@ -24,7 +24,7 @@ header { display: flex; align-items: center; gap: 12px; margin-bottom: 24px; pad
   font-weight: 600; min-width: 0 }
 header img { display: block; height: 32px; max-width: 160px; object-fit: contain }
 h1 { margin: 0 0 8px; font-size: 18px; line-height: 24px; font-weight: 600; letter-spacing: -.012em }
-p { margin: 8px 0 0; color: var(--text-2) }
+p { margin: 8px 0 0; color: var(--text-2); text-wrap: pretty }
 strong { color: var(--text) }
 a { color: var(--accent) }
 time { white-space: nowrap }
@@ -169,15 +169,23 @@ const told: Readonly<Record<VisitRefusal["kind"], Told>> = {
   },
 };
 
-export function finalPage(refusal: VisitRefusal, request: Request, brand?: Brand): Response {
-  const { code, title, text: reason } = told[refusal.kind];
+/** What the visitor wanted to open. */
+type Wanted = "link" | "report";
+
+/** `told` speaks of links. */
+const tell = (text: string, wanted: Wanted): string => text.replaceAll(/\blink\b/g, wanted);
+
+export function finalPage(refusal: VisitRefusal, request: Request, brand?: Brand, wanted: Wanted = "link"): Response {
+  const { code } = told[refusal.kind];
+  const title = tell(told[refusal.kind].title, wanted);
+  const reason = tell(told[refusal.kind].text, wanted);
   const wait = "retryAfterSeconds" in refusal ? refusal.retryAfterSeconds : undefined;
   const text = refusal.kind === "attempts" ? `${reason} Try again ${inTime(refusal.retryAfterSeconds)}.` : reason;
   const problem = new Problem(code, `${title}. ${text}`, wait === undefined ? {} : { retryAfterSeconds: wait });
   const response = wantsJson(request)
     ? problemResponse(problem)
     : asksForPassword(refusal)
-      ? passwordPage(problem.status, refusal.kind === "wrong_password", brand)
+      ? passwordPage(problem.status, refusal.kind === "wrong_password", brand, wanted)
       : page(
           problem.status,
           title,
@@ -201,15 +209,15 @@ const asksForPassword = ({ kind }: VisitRefusal): boolean => kind === "password"
  * The form posts to its own URL, with the query that may be forwarded. Browsers apply `form-action` also to where the
  * response redirects, which may be anywhere; and send the form's origin only if the page allows it for its own server.
  */
-function passwordPage(status: number, again: boolean, brand: Brand | undefined): Response {
+function passwordPage(status: number, again: boolean, brand: Brand | undefined, wanted: Wanted): Response {
   const { title, text } = told[again ? "wrong_password" : "password"];
   return page(
     status,
-    title,
-    `<p id="told"${again ? ' role="alert"' : ""}>${escapeHtml(text)}</p>
+    tell(title, wanted),
+    `<p id="told"${again ? ' role="alert"' : ""}>${escapeHtml(tell(text, wanted))}</p>
 <form method="post"><label for="password">Password</label>
 <input id="password" name="password" type="password" required maxlength="200" autocomplete="off" autofocus aria-describedby="told"${again ? ' aria-invalid="true"' : ""}>
-<button>Open the link</button></form>
+<button>Open the ${wanted}</button></form>
 `,
     { "content-security-policy": policy("'self' https: http:", brand), "referrer-policy": "same-origin" },
     brand,

@@ -84,11 +84,14 @@ export function createFigures(settings: FigureSettings): FiguresOf {
       ...{ from: toLocalIso(zone, found.from), to: toLocalIso(zone, found.to), zone, interval: query.interval },
       totals: { clicks: totals.clicks, visitors: totals.visitors },
       series: found.series.map(({ start, clicks, visitors }) => ({ start: toLocalIso(zone, start), clicks, visitors })),
-      breakdowns: Object.entries(found.breakdowns).map(([name, one]) => ({
-        name,
-        values: one.values.map(({ value, clicks, link }) => ({ value: link ? nameOf(link, value) : value, clicks })),
-        ...{ none: one.none, other: one.other + one.notItemised },
-      })),
+      breakdowns: share.breakdowns.flatMap((name) => {
+        const one = found.breakdowns[name];
+        if (one === undefined) return [];
+        const values = one.values.map(({ value, clicks, link }) => ({
+          ...{ value: link ? nameOf(link, value) : value, clicks },
+        }));
+        return [{ name, values, none: one.none, other: one.other + one.notItemised }];
+      }),
       sampledError: sampled?.error ?? null,
       notItemised: itemised === null ? 0 : itemised.of - itemised.clicks,
       asOf: toLocalIso(zone, now),

@@ -42,7 +42,7 @@ export function mountSharePages(settings: SharePageSettings): Mount {
     const share = tokenPattern.test(token) ? await shares.byToken(token) : undefined;
     if (share === undefined) {
       await guesses.missed(address).catch(() => undefined);
-      return finalPage({ kind: "missing" }, asking(request, isJson));
+      return finalPage({ kind: "missing" }, asking(request, isJson), undefined, "report");
     }
     const locked = share.passwordHash === null ? undefined : await unlock(request, share, isJson);
     if (locked !== undefined) return locked;
@@ -60,11 +60,11 @@ export function mountSharePages(settings: SharePageSettings): Mount {
     const key = shareKey(share.token);
     if (request.method !== "POST") {
       if (gate.isOpen(request, key, version)) return undefined;
-      return finalPage({ kind: "password" }, asking(request, isJson), await brandOf(share));
+      return finalPage({ kind: "password" }, asking(request, isJson), await brandOf(share), "report");
     }
     const outcome = await gate.tryPassword(request, key);
     if (outcome.kind === "unprotected") return wrongMethod("GET", "HEAD");
-    if (outcome.kind !== "open") return finalPage(outcome, asking(request, isJson), await brandOf(share));
+    if (outcome.kind !== "open") return finalPage(outcome, asking(request, isJson), await brandOf(share), "report");
     const location = `${sharePrefix}${share.token}`;
     return new Response(null, {
       status: 303,
@@ -82,11 +82,11 @@ export function mountSharePages(settings: SharePageSettings): Mount {
       } catch (error) {
         // Its link or what its filters name may be gone.
         if (error instanceof Problem && (error.code === "not_found" || error.code === "invalid_input")) {
-          return finalPage({ kind: "missing" }, request);
+          return finalPage({ kind: "missing" }, request, undefined, "report");
         }
         if (!(error instanceof Problem)) log.error({ error }, "cannot show public statistics");
         if (error instanceof Problem && wantsJson(request)) return problemResponse(error);
-        return finalPage({ kind: "unavailable", retryAfterSeconds: busySeconds }, request);
+        return finalPage({ kind: "unavailable", retryAfterSeconds: busySeconds }, request, undefined, "report");
       }
     },
   };

@@ -19,7 +19,7 @@ header { display: grid; gap: 4px }
 .brand img { display: block; height: 32px; max-width: 160px; object-fit: contain }
 h1 { margin: 0; font-size: 18px; line-height: 24px; font-weight: 600; letter-spacing: -.012em }
 h2 { margin: 0 0 8px; font-size: 14px; line-height: 20px; font-weight: 600 }
-p { margin: 0; color: var(--text-2) }
+p { margin: 0; color: var(--text-2); text-wrap: pretty }
 a { color: var(--accent) }
 section { background: var(--surface); border: 1px solid var(--line); border-radius: 8px; padding: 16px; min-width: 0 }
 dl { display: flex; flex-wrap: wrap; gap: 8px 40px; margin: 0 }
@@ -103,6 +103,13 @@ const names: Readonly<Record<string, string>> = {
   ...{ utm_source: "UTM source", utm_medium: "UTM medium", utm_campaign: "UTM campaign", variant: "Variants" },
 };
 
+const devices: Readonly<Record<string, string>> = { mobile: "Phone", desktop: "Desktop", tablet: "Tablet" };
+
+function nameOfValue(name: string, value: string): string {
+  if (name === "country") return countryName(value);
+  return name === "device" ? (devices[value] ?? value) : value;
+}
+
 function breakdownOf({ name, values, none, other }: SharedBreakdown, total: number): string {
   const most = Math.max(1, ...values.map(({ clicks }) => clicks), none, other);
   const row = (label: string, clicks: number) => {
@@ -110,8 +117,12 @@ function breakdownOf({ name, values, none, other }: SharedBreakdown, total: numb
     return `<tr><td>${escapeHtml(label)}${bar((clicks / most) * 100)}</td><td>${clicks.toLocaleString("en")}</td><td>${share.toFixed(0)}%</td></tr>`;
   };
   const rows = [
-    ...values.map(({ value, clicks }) => row(name === "country" ? countryName(value) : value, clicks)),
-    ...(none > 0 ? [row(name === "referrer" ? "Direct" : "Unknown", none)] : []),
+    ...[
+      ...values.map(({ value, clicks }) => ({ label: nameOfValue(name, value), clicks })),
+      ...(none > 0 ? [{ label: name === "referrer" ? "Direct or unknown" : "Unknown", clicks: none }] : []),
+    ]
+      .toSorted((one, two) => two.clicks - one.clicks)
+      .map(({ label, clicks }) => row(label, clicks)),
     ...(other > 0 ? [row("Other", other)] : []),
   ];
   const label = names[name] ?? name;
@@ -119,9 +130,9 @@ function breakdownOf({ name, values, none, other }: SharedBreakdown, total: numb
   return `<section><h2>${escapeHtml(label)}</h2>${body || `<table><thead><tr><th>Name</th><th>Clicks</th><th>Share</th></tr></thead><tbody>${rows.join("")}</tbody></table>`}</section>`;
 }
 
-function notesOf({ asOf, sampledError, notItemised }: SharedFigures): string {
+function notesOf({ asOf, zone, sampledError, notItemised }: SharedFigures): string {
   return [
-    `As of ${escapeHtml(asOf.slice(0, 16).replace("T", " "))}. Bots and previews are not counted.`,
+    `As of ${day(asOf)}, ${escapeHtml(asOf.slice(11, 16))} (${escapeHtml(zone)}). Bots and previews are not counted.`,
     ...(sampledError === null ? [] : [`Sampled, ±${(sampledError * 100).toFixed(1)}%.`]),
     ...(notItemised === 0 ? [] : [`Of ${notItemised.toLocaleString("en")} clicks it is not known whether they match.`]),
   ].join(" ");

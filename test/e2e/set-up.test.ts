@@ -192,7 +192,7 @@ test("a terminal shows the address once the server runs, next to the API key", a
   const { port, shown, stop } = serveOnTerminal();
   try {
     const token = await until("the address", () => tokenIn(shown()) || undefined);
-    expect(shown()).toContain("API key (shown only once):");
+    await until("the API key", () => shown().includes("API key (shown only once):") || undefined);
     const reply = await fetch(`http://127.0.0.1:${port}/api/auth/setup`, {
       method: "POST",
       headers: { "content-type": "application/json", origin: `http://localhost:${port}` },

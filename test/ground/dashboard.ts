@@ -31,6 +31,8 @@ export type DashboardPage = {
   goto(path: string): Promise<void>;
   /** At the end: throws what went wrong in the page since it was opened, and closes it. An open one keeps on asking. */
   calm(): void;
+  /** What went wrong since the last call. */
+  wrong(): string[];
   /** What axe-core finds wrong, one line each. `rules`: by these only. */
   violations(rules?: readonly string[]): Promise<string[]>;
 };
@@ -74,6 +76,7 @@ export async function startDashboard(): Promise<Dashboard> {
           context.close().catch(() => {}); // unless the browser is closed by then
           if (wrong.length > 0) throw new Error(`the page is not calm:\n${wrong.join("\n")}`);
         },
+        wrong: () => wrong.splice(0),
         violations: (rules) => violationsIn(page, rules),
       };
     },

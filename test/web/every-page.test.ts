@@ -1,10 +1,10 @@
 /** What holds for every page: no accessibility violation in either theme, no error, every text in one place, no overflow. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Page, ViewportSize } from "playwright-core";
+import type { ViewportSize } from "playwright-core";
 import { type LinkBody, must, type Site, startSite } from "../e2e/servers.ts";
 import { type Dashboard, type DashboardPage, startDashboard, wide } from "../ground/dashboard.ts";
 import { makePerson, type TestPerson } from "../ground/people.ts";
-import { type DashboardAddress, dashboardPages } from "./pages.ts";
+import { type DashboardAddress, dashboardPages, settled, show } from "./pages.ts";
 
 let site: Site;
 let dashboard: Dashboard;
@@ -12,6 +12,8 @@ let person: TestPerson;
 let pages: readonly DashboardAddress[];
 const pageMs = 600_000;
 const narrowPx = 360;
+/** So high that no page has to be scrolled. */
+const tallPx = 6_000;
 
 beforeAll(async () => {
   [site, dashboard] = await Promise.all([startSite("SQLite"), startDashboard()]);
@@ -45,16 +47,6 @@ afterAll(async () => {
   await site.server.stop();
 });
 
-const settled = (page: Page) =>
-  page.locator("[data-skeleton], [aria-busy=true]").first().waitFor({ state: "detached" });
-
-/** Shown, with its numbers: nothing says that it loads any more. */
-async function show(opened: DashboardPage, path: string): Promise<void> {
-  await opened.goto(path);
-  await opened.page.getByRole("heading").first().waitFor();
-  await settled(opened.page);
-}
-
 /** The same page with another size and theme, without loading it again, which takes the longest. */
 async function turnInto({ page }: DashboardPage, size: ViewportSize, colorScheme: "light" | "dark"): Promise<void> {
   await page.emulateMedia({ colorScheme });
@@ -70,7 +62,7 @@ async function turnInto({ page }: DashboardPage, size: ViewportSize, colorScheme
  * which has other colours and nothing else that axe-core looks at.
  */
 test(
-  "no page has a violation that axe-core knows, too little contrast in the dark, an error, a request to another host, a text outside of web/texts, or a width that a phone must scroll",
+  "no page has a violation that axe-core knows, too little contrast in the dark, an error, a request to another host, a text outside of web/texts, a width that a phone must scroll, or a button that a finger misses",
   async () => {
     const options = { isPhone: true };
     const [signedIn, visitor] = [
@@ -80,17 +72,18 @@ test(
     for (const { page } of [signedIn, visitor]) {
       await page.addInitScript("localStorage.setItem('quicklink-language', 'pseudo')");
     }
-    const [wrong, faint, scrolls]: [string[], string[], string[]] = [[], [], []];
+    const [wrong, faint, scrolls, small]: [string[], string[], string[], string[]] = [[], [], [], []];
     const plain = new Map<string, Set<string>>();
     for (const { name, path, isVisitor } of pages) {
       const opened = isVisitor ? visitor : signedIn;
       await turnInto(opened, wide, "light");
       await show(opened, path);
       const found = (await opened.violations()).filter((violation) => !violation.startsWith(labelRule));
-      await turnInto(opened, { width: narrowPx, height: 740 }, "dark");
+      await turnInto(opened, { width: narrowPx, height: tallPx }, "dark");
       faint.push(...(await opened.violations(["color-contrast"])).map((violation) => `${name}: ${violation}`));
       const widthPx = await opened.page.evaluate<number>("document.documentElement.scrollWidth");
       if (widthPx > narrowPx) scrolls.push(`${name}: ${widthPx} px`);
+      small.push(...(await opened.page.evaluate<string[]>(smallTargets)).map((target) => `${name}: ${target}`));
       for (const text of await opened.page.evaluate<string[]>(readableTexts)) {
         if (isOurs(text)) plain.set(text, (plain.get(text) ?? new Set()).add(name));
       }
@@ -102,6 +95,7 @@ test(
     expect(wrong).toEqual([]);
     expect(faint).toEqual([]);
     expect(scrolls).toEqual([]);
+    expect(small).toEqual([]);
     expect([...plain].map(([text, names]) => `${text} (${[...names].join(", ")})`)).toEqual([]);
     signedIn.calm();
     visitor.calm();
@@ -123,6 +117,67 @@ const undisguise = `(() => {
   for (const name of ["aria-label", "title"]) {
     for (const one of document.querySelectorAll("[" + name + "]")) one.setAttribute(name, plain(one.getAttribute(name)));
   }
+})()`;
+
+test(
+  "a number that is not exact says so beside its name, and a card that fails leaves the others alone",
+  async () => {
+    const { page, goto, calm } = await dashboard.open(site, person, { mayFail: (message) => message.includes("500") });
+    await page.route(/\/stats\?/, async (route) => {
+      const answer = await route.fetch();
+      const report = (await answer.json()) as { breakdowns: Record<string, { notItemised: number }> };
+      for (const one of Object.values(report.breakdowns)) one.notItemised = 228;
+      const visitorsCapped = [{ from: "2026-11-10T00:00:00Z", to: "2026-11-10T04:00:00Z" }];
+      await route.fulfill({
+        response: answer,
+        json: { ...report, sampled: { rate: 0.1, error: 0.021 }, visitorsCapped },
+      });
+    });
+    await page.route(/\/clicks\?/, (route) => route.fulfill({ status: 500, body: "" }));
+    await goto(pages.find(({ name }) => name === "link")?.path ?? "");
+    const figures = page.getByRole("region", { name: "Clicks", exact: true });
+    await figures.getByText("±2.1%", { exact: true }).waitFor();
+    await figures.getByText("at least", { exact: true }).waitFor();
+    await page.getByText("Estimated from 10.0% of the clicks").waitFor();
+    await page.getByText("Details not kept").first().waitFor();
+    await page.getByText(/^Could not load the clicks\./).waitFor();
+    await page.getByText("Germany", { exact: true }).first().waitFor();
+    calm();
+  },
+  pageMs,
+);
+
+/**
+ * What a finger misses: what can be pressed reaches 20 px up and down from its middle, and 12 px to the sides. That is 44 px
+ * less the line around it or what its neighbour takes, and the 24 px of WCAG 2.5.8. Links inside a sentence are exempt, as there.
+ */
+const smallTargets = `(() => {
+  const found = [];
+  const pressed = "a[href], button, input, select, textarea, summary, label:has(input), [role=button], [role=tab], [role=switch]";
+  const seen = new Map();
+  for (const one of document.querySelectorAll(pressed)) {
+    // Rows of a list are alike.
+    const kind = one.tagName + one.className;
+    seen.set(kind, (seen.get(kind) ?? 0) + 1);
+    if (seen.get(kind) > 5) continue;
+    if (one.disabled || one.closest("[inert], [aria-hidden=true], .sr-only") || (one.matches("input") && one.closest("label"))) continue;
+    if (!one.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+    const isInSentence = getComputedStyle(one).display === "inline" && one.parentElement.textContent.trim() !== one.textContent.trim();
+    if (one.matches("a") && isInSentence) continue;
+    const hits = (right, down) => {
+      const { left, top, width, height } = one.getBoundingClientRect();
+      return one.contains(document.elementFromPoint(left + width / 2 + right, top + height / 2 + down));
+    };
+    const isBig = () => hits(0, -20) && hits(0, 20) && hits(-12, 0) && hits(12, 0);
+    if (!hits(0, 0) || isBig()) continue;
+    // At the edge of a row that scrolls, only a part of it shows.
+    one.scrollIntoView({ inline: "center", block: "nearest" });
+    if (isBig()) continue;
+    const { width, height } = one.getBoundingClientRect();
+    const name = one.getAttribute("aria-label") ?? one.textContent.trim() ?? "";
+    found.push(one.tagName.toLowerCase() + " " + name.slice(0, 60) + ", " + Math.round(width) + " × " + Math.round(height) + " px");
+  }
+  return found;
 })()`;
 
 /** Texts of elements and labels for screen readers. What data supplies is marked by where it is: see `isOurs`. */

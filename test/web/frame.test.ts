@@ -1,8 +1,9 @@
 /** The frame around all pages: navigation, workspace, theme, palette, shortcuts. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type Site, startSite } from "../e2e/servers.ts";
+import { must, type Site, startSite } from "../e2e/servers.ts";
 import { type Dashboard, startDashboard } from "../ground/dashboard.ts";
 import { makePerson, type TestPerson } from "../ground/people.ts";
+import { show } from "./pages.ts";
 
 let site: Site;
 let dashboard: Dashboard;
@@ -54,7 +55,8 @@ test("no page offers a viewer anything that changes something, by button, menu o
   const { id } = await site.create({ url: "https://example.com/seen", code: "seen", tags: ["seen"] });
   await site.store("Some bytes");
   const viewer = await makePerson(site, { roles: { default: "viewer" } });
-  const { page, goto, calm } = await dashboard.open(site, viewer);
+  const opened = await dashboard.open(site, viewer);
+  const { page, goto, calm } = opened;
   const writes =
     /^(?:new|create|add|edit|save|delete|remove|rename|merge|move|invite|upload|import|share|disable|enable|duplicate|verify|check now|empty|restore)\b/i;
   const offered = async () =>
@@ -63,9 +65,7 @@ test("no page offers a viewer anything that changes something, by button, menu o
     );
   const places = ["", "/links", `/links/${id}`, "/links/trash", "/tags", "/files", "/domains", "/usage", "/members"];
   for (const place of [...places, `/links?drawer=${id}`]) {
-    await goto(`/w/default${place}`);
-    await page.getByRole("heading").first().waitFor();
-    await page.locator("[data-skeleton], [aria-busy=true]").first().waitFor({ state: "detached" });
+    await show(opened, `/w/default${place}`);
     expect([place, ...(await offered())]).toEqual([place]);
   }
   await goto(`/w/default/links/${id}`);
@@ -93,6 +93,21 @@ test("a page that a role does not open says so, and sends nothing", async () => 
   expect(await page.getByRole("dialog").count()).toBe(0);
   calm();
 });
+
+test("a suspended workspace says so once, instead of in every card", async () => {
+  must(await site.cli("tenant", "create", "closed"));
+  const member = await makePerson(site, { roles: { closed: "owner" } });
+  must(await site.cli("tenant", "suspend", "closed", "--reason", "phishing"));
+  const { page, goto, calm } = await dashboard.open(site, member, { mayFail: (message) => message.includes("403") });
+  for (const place of ["", "/links", "/settings"]) {
+    await goto(`/w/closed${place}`);
+    const said = page.getByText("The operator of this server has suspended your workspace.");
+    await page.getByRole("heading", { name: "This workspace is closed" }).waitFor();
+    expect(await said.count()).toBe(1);
+    expect(await page.getByRole("button", { name: "Try again" }).count()).toBe(0);
+  }
+  calm();
+}, 60_000);
 
 test("who could not be signed out is told so, and drafts go with the session", async () => {
   const person = await makePerson(site, { roles: { default: "member" } });

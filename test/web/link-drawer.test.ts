@@ -74,6 +74,25 @@ test("what was typed is there again after the drawer was closed, and errors stan
   calm();
 });
 
+test("when the session ends, signing in again returns to the same page and what was typed", async () => {
+  const password = "slate harbour 77 pine";
+  const person = await makePerson(site, { password, roles: { default: "member" } });
+  const { page, goto, calm } = await dashboard.open(site, person, { mayFail: refused(401) });
+  await goto("/w/default/links?drawer=new");
+  const destination = page.getByRole("dialog").getByLabel("Destination", { exact: true });
+  await destination.waitFor();
+  await page.context().clearCookies();
+  await destination.fill("https://example.com/typed-before");
+  await page.getByText("Your session has ended.").waitFor();
+  await page.getByLabel("Email").fill(person.email);
+  await page.getByLabel("Password", { exact: true }).fill(password);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.getByText("Your draft is back.").waitFor();
+  expect(await destination.inputValue()).toBe("https://example.com/typed-before");
+  expect(new URL(page.url()).pathname).toBe("/app/w/default/links");
+  calm();
+}, 60_000);
+
 test("two people edit one link: the second sees both versions and chooses", async () => {
   const link = await site.create({ url: "https://example.com/a", title: "First" });
   const { page, goto, calm, violations } = await dashboard.open(site, member, { mayFail: refused(412) });

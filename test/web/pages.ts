@@ -1,5 +1,8 @@
 /** All pages of the dashboard, for pictures and for checks that concern every page. */
+import type { Page } from "playwright-core";
+import type { DashboardPage } from "../ground/dashboard.ts";
 import type { TestPerson } from "../ground/people.ts";
+import { until } from "../ground/process.ts";
 
 export type DashboardAddress = {
   readonly name: string;
@@ -21,7 +24,7 @@ export async function dashboardPages(person: TestPerson, slug = workspace): Prom
     { name: "sign-in-reset", path: "/reset", isVisitor: true },
     inWorkspace("start", "/start"),
     inWorkspace("overview", ""),
-    inWorkspace("links", "/links"),
+    inWorkspace("links", "/links?sort=clicks"),
     inWorkspace("links-create", "/links?drawer=new"),
     inWorkspace("links-edit", `/links?drawer=${link}`),
     inWorkspace("links-history", `/links?drawer=${link}&part=history`),
@@ -44,4 +47,16 @@ export async function dashboardPages(person: TestPerson, slug = workspace): Prom
       ...{ name: `operator-${section}`, path: `/operator/${section}` },
     })),
   ];
+}
+
+/** Shown, with its numbers: nothing says that it loads any more. */
+export async function show(opened: DashboardPage, path: string): Promise<void> {
+  await opened.goto(path);
+  await opened.page.getByRole("heading").first().waitFor();
+  await settled(opened.page);
+}
+
+export async function settled(page: Page): Promise<void> {
+  const waiting = page.locator("[data-waiting], [aria-busy=true]");
+  await until(`${page.url()} to be loaded`, async () => (await waiting.count()) === 0 || undefined);
 }

@@ -22,7 +22,7 @@ export function AccountMenu() {
   return (
     <Menu
       trigger={
-        <button type="button" className="rounded-full max-sm:p-2">
+        <button type="button" className="touch grid rounded-full max-sm:p-1.5">
           <Avatar name={person.name} />
           <span className="sr-only">{t.accountMenu(person.name)}</span>
         </button>

@@ -1,11 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useLocation, useNavigate } from "@tanstack/react-router";
+import Ban from "lucide-react/icons/ban";
 import CircleHelp from "lucide-react/icons/circle-help";
 import Lock from "lucide-react/icons/lock";
 import Plus from "lucide-react/icons/plus";
 import Search from "lucide-react/icons/search";
 import { lazy, Suspense, useState } from "react";
-import { accountQuery } from "../api/queries.ts";
+import { ApiError } from "../api/call.ts";
+import { accountQuery, listQuery } from "../api/queries.ts";
 import { isMac, useShortcuts } from "../keys.ts";
 import { ProofProvider } from "../proof.tsx";
 import { shellTexts as t } from "../texts/shell.ts";
@@ -40,6 +42,7 @@ export function WorkspaceShell() {
   const isStart = pathname.endsWith("/start");
   const needed = neededAt(pathname);
   const isAllowed = needed === undefined || can(needed);
+  const closed = useClosed(slug);
   const go = (to: "" | "/links" | "/files" | "/domains" | "/usage" | "/members" | "/settings") => () =>
     void navigate({ to: `/w/$workspace${to}`, params: { workspace: slug }, search: {} });
 
@@ -76,14 +79,16 @@ export function WorkspaceShell() {
               </button>
               <span className="flex-1" />
               <IconButton icon={CircleHelp} label={t.help} shortcut="?" onClick={() => setOpen("help")} />
-              {can("links:write") && (
+              {can("links:write") && !closed && (
                 <Button variant="primary" icon={Plus} kbd="N" onClick={() => drawer.create()}>
                   {t.newLink}
                 </Button>
               )}
               <AccountMenu />
             </header>
-            <Page>{isAllowed ? <Outlet /> : <Empty icon={Lock}>{t.notAllowed}</Empty>}</Page>
+            <Page>
+              {closed ? <Closed why={closed} /> : isAllowed ? <Outlet /> : <Empty icon={Lock}>{t.notAllowed}</Empty>}
+            </Page>
           </div>
           <BottomTabs onSearch={() => setOpen("palette")} />
         </div>
@@ -97,6 +102,31 @@ export function WorkspaceShell() {
   );
 }
 
+/** Why nothing of the workspace can be read: it is suspended or deleted. The sidebar reads the same. */
+function useClosed(slug: string): string | undefined {
+  const { error } = useQuery({ ...listQuery(slug, "GET /api/usage"), staleTime: 60_000 });
+  return error instanceof ApiError && error.code === "suspended" ? error.message : undefined;
+}
+
+/** Said once, instead of in every card. */
+function Closed({ why }: { readonly why: string }) {
+  return (
+    <>
+      <h1 className="sr-only">{t.closed}</h1>
+      <Empty
+        icon={Ban}
+        action={
+          <Link to="/account" search={{}} hash="workspaces" className={buttonClass()}>
+            {t.yourWorkspaces}
+          </Link>
+        }
+      >
+        {why}
+      </Empty>
+    </>
+  );
+}
+
 /** For the account and the operator's pages, which belong to no workspace. */
 export function PersonalShell() {
   const { data: account } = useQuery(accountQuery);
@@ -104,7 +134,7 @@ export function PersonalShell() {
   return (
     <Frame isUnderFixedBar={false}>
       <header className="sticky top-0 z-20 flex h-[var(--topbar)] items-center gap-3 border-b border-line bg-bg px-6 max-sm:px-4">
-        <Link to="/" search={{}}>
+        <Link to="/" search={{}} className="touch flex rounded-1">
           <Logo name={t.product} />
         </Link>
         <span className="flex-1" />
@@ -132,7 +162,7 @@ function Page({ children }: { readonly children: React.ReactNode }) {
     <main
       id="content"
       tabIndex={-1}
-      className="mx-auto w-full max-w-[1488px] flex-1 px-6 py-5 outline-none max-sm:px-4"
+      className="mx-auto w-full max-w-[1488px] flex-1 px-6 py-5 outline-none max-sm:px-4 max-sm:pt-3"
     >
       {children}
     </main>

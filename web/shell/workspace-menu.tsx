@@ -17,7 +17,7 @@ export function WorkspaceMenu() {
       trigger={
         <button
           type="button"
-          className="flex h-9 w-full items-center gap-2 rounded-2 px-1.5 text-left hover:bg-hover sm:max-md:justify-center"
+          className="flex h-9 w-full items-center gap-2 rounded-2 px-1.5 max-sm:h-11 text-left hover:bg-hover sm:max-md:justify-center"
         >
           <WorkspaceMark name={name} />
           <span className="min-w-0 truncate font-semibold sm:flex-1 max-md:sr-only max-sm:not-sr-only">{name}</span>

@@ -180,7 +180,8 @@ export const accountDataTexts = texts({
   export: "Download",
   fileName: "quicklink-account.json",
   deleteTitle: "Delete account",
-  deleteText: "Your name and address go. Links, files and API keys stay with their workspaces. This cannot be undone.",
+  deleteText:
+    "Your name and email address are deleted. Links, files and API keys stay with their workspaces. This cannot be undone.",
   delete: "Delete account",
   deleteDialog: "Delete your account?",
   deleteDialogText: "You are signed out everywhere, and nobody can bring the account back.",

@@ -206,7 +206,7 @@ export const trashTexts = texts({
   description: "Deleted links stay here for 30 days. Their addresses answer 404, and their endings stay yours.",
   loading: "Loading the trash",
   loadFailed: "Could not load the trash.",
-  empty: "The trash is empty. Deleted links stay here for 30 days.",
+  empty: "The trash is empty.",
   toLinks: "Back to the links",
   table: "Deleted links",
   deleted: "Deleted",

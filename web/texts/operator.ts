@@ -68,7 +68,7 @@ export const operatorTexts = texts({
   limitNames: {
     hitsPerLinkPerMonth: "Hits per link and month",
     linksPerMonth: "New links a month",
-    storageBytes: "Storage in bytes",
+    storageBytes: "Storage",
     emailsPerHourSmtp: "Emails an hour",
     emailsPerHourSendgrid: "Emails an hour, SendGrid",
     apiPerMinute: "API calls a minute",
@@ -92,7 +92,7 @@ export const operatorTexts = texts({
   unknown: "Unknown right now",
   jobName: "Job",
   lastSuccess: "Last success",
-  failures: "Failures since",
+  failures: "Failures since then",
   never: "Never",
   healthStates: { ready: "Ready", degraded: "Degraded", unready: "Not ready" },
   checks: "Checks",

@@ -191,6 +191,8 @@ export const reportTexts = texts({
   },
   honest: {
     sampled: (error: string) => `Sampled, ±${error}`,
+    plusMinus: (error: string) => `±${error}`,
+    atLeast: "at least",
     sampledAbout: (rate: string) => `Estimated from ${rate} of the clicks, because there are too many to read.`,
     notItemised: (count: string, total: string) =>
       `For ${count} of ${total} clicks it is not known whether they match: single clicks are kept for a limited time.`,
@@ -227,7 +229,7 @@ export const reportTexts = texts({
     view: (card: string) => `What ${card} shows`,
     other: (count: string) => `Other (${count})`,
     otherPlain: "Other",
-    notItemised: "Not itemised",
+    notItemised: "Details not kept",
     notItemisedAbout: "Details of these clicks are no longer kept.",
     showAll: (count: string) => `Show all ${count}`,
     showMore: "Show more",

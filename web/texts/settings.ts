@@ -21,13 +21,13 @@ export const settingsTexts = texts({
   brandingText:
     "Shown on the pages that visitors see instead of a destination: expired, over its limit, password, preview and reports that you share.",
   brandName: "Name for visitors",
-  brandNameHint: "Empty: no name.",
+  brandNameHint: "Leave empty to show no name.",
   colour: "Colour",
   colourHint: (light: string, dark: string) =>
     light === dark
       ? "Readable on light and dark pages."
       : `Used as ${light} on light pages and ${dark} on dark ones, so that it can be read.`,
-  colourEmpty: "Empty: black and white.",
+  colourEmpty: "Leave empty for the standard colour.",
   logo: "Logo",
   logoHint: "PNG, WebP or SVG, at most 64 kB.",
   logoChoose: "Choose a file",
@@ -42,10 +42,10 @@ export const settingsTexts = texts({
   timeZoneHint: "Days, weeks and months of reports begin here. A change begins with the next day.",
   facts: "Record facts about visitors",
   factsHint:
-    "Country, device, browser, source and language. No address and no cookie is kept. Off: time and reason only.",
+    "Country, device, browser, source and language; never an IP address or a cookie. When off, only the time is kept.",
   eventDays: "Keep single clicks for",
   eventDaysSuffix: "days",
-  eventDaysHint: (days: string) => `Empty: as long as the plan allows. Now ${days}. Totals are kept for good.`,
+  eventDaysHint: (days: string) => `Leave empty for as long as the plan allows: ${days}. Totals are kept for good.`,
   forGood: "for good",
   days: (count: number, formatted: string) => `${formatted} ${plural(count, "day", "days")}`,
   danger: "Export or delete",

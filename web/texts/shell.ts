@@ -3,6 +3,8 @@ import { plural, texts } from "./texts.ts";
 export const shellTexts = texts({
   product: "QuickLink",
   mainNavigation: "Main",
+  closed: "This workspace is closed",
+  yourWorkspaces: "Your workspaces",
   skip: "Skip to the content",
   overview: "Overview",
   links: "Links",

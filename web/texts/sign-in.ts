@@ -44,6 +44,7 @@ export const setUpTexts = texts({
 export const signInTexts = texts({
   title: "Sign in",
   submit: "Sign in",
+  ended: "Your session has ended. Sign in to continue where you were; what you typed is kept.",
   remember: "Keep me signed in",
   forgot: "Forgot your password?",
   passkey: "Sign in with a passkey",

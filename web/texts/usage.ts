@@ -22,7 +22,7 @@ export const usageTexts = texts({
   slides: "Over the last 60 minutes",
   full: "The limit is reached.",
   fullAt: (date: string) => `Full around ${date} at this pace.`,
-  linksTitle: "Links closest to their monthly hits",
+  linksTitle: "Links closest to their monthly hit limit",
   noLinks: "No link has used a notable part of its hits this month.",
   hits: (used: string, limit: string) => `${used} of ${limit} hits`,
   share: (percent: string) => `${percent} used`,

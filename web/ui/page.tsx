@@ -8,9 +8,9 @@ interface PageProps {
   readonly children: ReactNode;
 }
 
-/** The width of a page; the frame brings the space around it. Fluid up to 1,440 px of content, then centred. */
+/** The width of a page; the frame brings the space around it. Fluid up to 1,440 px of content, then centred; forms begin where titles do. */
 export function Page({ form, className, children }: PageProps) {
-  return <div className={cx("mx-auto w-full", form ? "max-w-[680px]" : "max-w-[1440px]", className)}>{children}</div>;
+  return <div className={cx("w-full", form ? "max-w-[680px]" : "mx-auto max-w-[1440px]", className)}>{children}</div>;
 }
 
 /** A page of settings or a form: 680 px wide, sections 16 px apart. */

@@ -24,7 +24,7 @@ export function Empty({ icon: IconShape, children, action, small }: EmptyProps) 
           <IconShape />
         </span>
       )}
-      <p className="max-w-[44ch] text-text-2">{children}</p>
+      <p className="max-w-[44ch] text-balance text-text-2">{children}</p>
       {action}
     </div>
   );
@@ -91,7 +91,9 @@ export function Notice({ tone = "quiet", icon: IconShape = CircleAlert, children
 
 /** A grey block of the final size, after 200 ms. Put `Loading` beside it for screen readers. */
 export function Skeleton({ className }: { readonly className?: string | undefined }) {
-  return <span aria-hidden="true" className={cx("block h-4 animate-appear rounded-1 bg-pressed", className)} />;
+  return (
+    <span aria-hidden="true" data-waiting className={cx("block h-4 animate-appear rounded-1 bg-pressed", className)} />
+  );
 }
 
 /** Grey lines in place of table rows. */
@@ -120,7 +122,11 @@ interface LoadingProps {
 
 export function Loading({ label, visible, className }: LoadingProps) {
   return (
-    <span role="status" className={cx("inline-flex animate-appear items-center gap-2 text-text-3", className)}>
+    <span
+      role="status"
+      data-waiting
+      className={cx("inline-flex animate-appear items-center gap-2 text-text-3", className)}
+    >
       <LoaderCircle className="animate-spin motion-reduce:animate-none" />
       <span className={visible ? "" : "sr-only"}>{label}</span>
     </span>

@@ -1,6 +1,6 @@
 import ArrowDown from "lucide-react/icons/arrow-down";
 import ArrowUp from "lucide-react/icons/arrow-up";
-import type { ComponentProps, ReactNode } from "react";
+import type { ComponentProps, CSSProperties, ReactNode } from "react";
 import { Checkbox } from "./checkbox.tsx";
 import { cx } from "./class-names.ts";
 
@@ -8,12 +8,21 @@ interface TableProps extends ComponentProps<"table"> {
   /** The accessible name. */
   readonly label: string;
   /** Widths in px; undefined shares what is left. The selection column is 38. */
-  readonly columns?: readonly (number | undefined)[] | undefined;
+  readonly columns?: readonly (ColumnWidth | WideColumn)[] | undefined;
   /** Something is selected: every row shows its checkbox. */
   readonly selecting?: boolean | undefined;
-  /** Narrower than this it scrolls sideways inside its frame. */
+  /** Narrower than this it scrolls sideways inside its frame. On a phone it fits: give columns as `wide`. */
   readonly minWidthPx?: number | undefined;
 }
+
+type ColumnWidth = number | undefined;
+
+/** Not on a phone, where the first cell says the same in a `PhoneLine`. Its cells are `wide` too. */
+interface WideColumn {
+  readonly wide: ColumnWidth;
+}
+
+const isWide = (column: ColumnWidth | WideColumn): column is WideColumn => typeof column === "object";
 
 export function Table({ label, columns, selecting, minWidthPx, children, className, ...rest }: TableProps) {
   return (
@@ -23,14 +32,22 @@ export function Table({ label, columns, selecting, minWidthPx, children, classNa
         aria-label={label}
         data-selecting={selecting || undefined}
         {...rest}
-        style={{ minWidth: minWidthPx }}
-        className={cx("group/table w-full table-fixed border-separate border-spacing-0", className)}
+        style={{ "--min": `${minWidthPx ?? 0}px` } as CSSProperties}
+        className={cx(
+          "group/table w-full table-fixed border-separate border-spacing-0",
+          columns?.some(isWide) ? "sm:min-w-(--min)" : "min-w-(--min)",
+          className,
+        )}
       >
         {columns && (
           <colgroup>
-            {columns.map((width, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a column has no other name
-              <col key={index} style={{ width }} />
+            {columns.map((column, index) => (
+              <col
+                // biome-ignore lint/suspicious/noArrayIndexKey: a column has no other name
+                key={index}
+                style={{ width: isWide(column) ? column.wide : column }}
+                className={isWide(column) ? wideClass : undefined}
+              />
             ))}
           </colgroup>
         )}
@@ -63,12 +80,15 @@ interface HeadCellProps {
   /** The current direction; false when sorted by another column. Leave out for columns that do not sort. */
   readonly sort?: "asc" | "desc" | false | undefined;
   readonly onSort?: (() => void) | undefined;
+  readonly wide?: boolean | undefined;
   readonly className?: string | undefined;
 }
 
-const edge = "first:pl-3.5 last:pr-3.5";
+/** On a phone a column for a button of 44 px has room for it. */
+const edge = "first:pl-3.5 last:pr-3.5 max-sm:not-first:last:px-1.5";
+const wideClass = "max-sm:hidden";
 
-export function HeadCell({ children, align = "start", sort, onSort, className }: HeadCellProps) {
+export function HeadCell({ children, align = "start", sort, onSort, wide, className }: HeadCellProps) {
   const Arrow = sort === "asc" ? ArrowUp : ArrowDown;
   return (
     <th
@@ -79,6 +99,7 @@ export function HeadCell({ children, align = "start", sort, onSort, className }:
         edge,
         align === "end" ? "text-right" : "text-left",
         sort ? "text-text" : "text-text-3",
+        wide && wideClass,
         className,
       )}
     >
@@ -130,22 +151,29 @@ interface CellProps extends Omit<ComponentProps<"td">, "align"> {
   readonly align?: "start" | "end" | undefined;
   /** text-2: destinations and times. */
   readonly muted?: boolean | undefined;
+  readonly wide?: boolean | undefined;
 }
 
 /** One line, one truncation. Give the full value as `title`. */
-export function Cell({ align = "start", muted, className, ...rest }: CellProps) {
+export function Cell({ align = "start", muted, wide, className, ...rest }: CellProps) {
   return (
     <td
       {...rest}
       className={cx(
-        "h-[42px] truncate border-b border-line px-2.5 transition-colors",
+        "h-[42px] truncate border-b border-line px-2.5 transition-colors max-sm:py-1.5",
         edge,
         align === "end" && "num text-right",
         muted && "text-text-2",
+        wide && wideClass,
         className,
       )}
     />
   );
+}
+
+/** Below the first cell on a phone: what columns say elsewhere. */
+export function PhoneLine({ children }: { readonly children: ReactNode }) {
+  return <span className="block truncate text-12 text-text-3 sm:hidden">{children}</span>;
 }
 
 interface SelectProps {

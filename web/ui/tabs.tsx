@@ -19,6 +19,12 @@ export function tabClass(isActive: boolean): string {
 
 export const tabBarClass = "flex gap-5 overflow-x-auto border-b border-line";
 
+/** On the bar of tabs: where they do not all fit, the chosen one is in view. */
+export function showChosenTab(bar: HTMLElement | null): void {
+  const chosen = bar?.querySelector<HTMLElement>("[aria-current=page], [aria-selected=true]");
+  if (bar && chosen) bar.scrollLeft = chosen.offsetLeft - (bar.clientWidth - chosen.offsetWidth) / 2;
+}
+
 interface TabsProps<T extends string> {
   readonly label: string;
   readonly value: T;
@@ -32,7 +38,7 @@ interface TabsProps<T extends string> {
 export function Tabs<T extends string>({ label, value, onValueChange, options, children }: TabsProps<T>) {
   return (
     <Base.Root value={value} onValueChange={(next: T) => onValueChange(next)}>
-      <Base.List aria-label={label} activateOnFocus className={tabBarClass}>
+      <Base.List ref={showChosenTab} aria-label={label} activateOnFocus className={tabBarClass}>
         {options.map((option) => (
           <Base.Tab key={option.value} value={option.value} className={tabClass(option.value === value)}>
             {option.label}
@@ -70,12 +76,16 @@ export function Segmented<T extends string>({
   const shape =
     look === "filled" ? "px-2 py-0.5 has-[:checked]:bg-pressed hover:text-text" : "px-1 py-0.5 hover:text-text";
   return (
-    <div role="radiogroup" aria-label={label} className="flex gap-0.5 text-12 text-text-3">
+    <div
+      role="radiogroup"
+      aria-label={label}
+      className="flex gap-0.5 text-12 text-text-3 max-sm:min-h-11 max-sm:items-center"
+    >
       {options.map((option) => (
         <label
           key={option.value}
           className={cx(
-            "relative inline-flex cursor-pointer items-center gap-1.5 rounded-1 whitespace-nowrap transition-colors max-sm:min-h-11 max-sm:rounded-2 max-sm:px-3 max-sm:text-14",
+            "touch relative inline-flex cursor-pointer items-center gap-1.5 rounded-1 whitespace-nowrap transition-colors max-sm:min-h-8 max-sm:rounded-2 max-sm:px-2 max-sm:text-13",
             "has-[:checked]:font-medium has-[:checked]:text-text has-[:focus-visible]:outline-2 has-[:focus-visible]:outline-focus",
             shape,
           )}

@@ -29,7 +29,13 @@ export interface DemoLink {
 }
 
 export const demoDomain = "go.alder.example";
+/** A page that exists: links on the server's own address can be tried. */
 const site = "https://www.example.com/alder";
+/** Hosts of links on the custom domain, which nobody can open: names below .example belong to nobody. */
+const hosts: Readonly<Record<string, string>> = {
+  ...{ campaign: "shop", product: "shop", blog: "blog", guide: "guides", help: "help", event: "events" },
+  ...{ newsletter: "mail", social: "media", company: "jobs" },
+};
 
 const campaigns: readonly DemoLink[] = [
   {
@@ -199,8 +205,14 @@ export const demoLinks: readonly DemoLink[] = [
 /** As the API takes it. `expired`: the raffle is over. */
 export function inputOf(link: DemoLink, now: number): LinkInput {
   const isOver = link.code === "summer-raffle";
+  const custom = `https://${hosts[link.tags[0] ?? ""] ?? "www"}.alder.example`;
   return {
-    ...{ url: `${site}${link.path}`, title: link.title, tags: link.tags, domain: link.isCustom ? demoDomain : null },
+    ...{
+      url: `${link.isCustom ? custom : site}${link.path}`,
+      title: link.title,
+      tags: link.tags,
+      domain: link.isCustom ? demoDomain : null,
+    },
     ...{ code: link.code, expiresAt: link.code === "trail-race" ? now + 9 * dayMs : isOver ? now + dayMs : null },
     ...link.more,
   };

@@ -19,7 +19,7 @@ export function EmailPage() {
   return (
     <Page>
       <SettingsTabs />
-      <div className="mx-auto max-w-[680px]">
+      <div className="max-w-[680px]">
         <PageHeader title={t.title} description={t.description} />
         {settings.isError && settings.data === undefined ? (
           <ErrorState

@@ -18,7 +18,7 @@ import { Button, IconButton } from "../../ui/button.tsx";
 import { Status } from "../../ui/chip.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { Menu, MenuItem, MenuSeparator } from "../../ui/menu.tsx";
-import { Cell, HeadCell, Row, Table, TableBody, TableFoot, TableHead } from "../../ui/table.tsx";
+import { Cell, HeadCell, PhoneLine, Row, Table, TableBody, TableFoot, TableHead } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { useWorkspace } from "../../workspace.ts";
 
@@ -31,13 +31,21 @@ interface FileTableProps {
 export function FileTable({ files, onPrevious, onNext }: FileTableProps) {
   return (
     <>
-      <Table label={t.title} minWidthPx={640} columns={[undefined, 100, 190, 120, 130, 56]}>
+      <Table
+        label={t.title}
+        minWidthPx={640}
+        columns={[undefined, { wide: 100 }, { wide: 190 }, { wide: 120 }, { wide: 130 }, 56]}
+      >
         <TableHead>
           <HeadCell>{t.name}</HeadCell>
-          <HeadCell align="end">{t.size}</HeadCell>
-          <HeadCell>{t.type}</HeadCell>
-          <HeadCell align="end">{t.uploaded}</HeadCell>
-          <HeadCell>{t.state}</HeadCell>
+          <HeadCell wide align="end">
+            {t.size}
+          </HeadCell>
+          <HeadCell wide>{t.type}</HeadCell>
+          <HeadCell wide align="end">
+            {t.uploaded}
+          </HeadCell>
+          <HeadCell wide>{t.state}</HeadCell>
           <HeadCell>
             <span className="sr-only">{commonTexts.more}</span>
           </HeadCell>
@@ -88,19 +96,26 @@ function FileRow({ file }: { readonly file: StoredFile }) {
       <Cell title={name}>
         <span className="flex items-center gap-2.5">
           <LetterTile name={name} icon={FileIcon} />
-          <span className="truncate">{name}</span>
+          <span className="min-w-0 truncate">
+            {name}
+            <PhoneLine>
+              {isStored
+                ? `${formatBytes(file.size)} · ${formatRelative(file.storedAt ?? file.createdAt)}`
+                : `${formatBytes(file.size)} · ${t.pending}`}
+            </PhoneLine>
+          </span>
         </span>
       </Cell>
-      <Cell align="end" className="num">
+      <Cell wide align="end">
         {formatBytes(file.size)}
       </Cell>
-      <Cell muted title={file.type}>
+      <Cell wide muted title={file.type}>
         {file.type}
       </Cell>
-      <Cell align="end" muted title={formatDateTime(file.storedAt ?? file.createdAt)}>
+      <Cell wide align="end" muted title={formatDateTime(file.storedAt ?? file.createdAt)}>
         {formatRelative(file.storedAt ?? file.createdAt)}
       </Cell>
-      <Cell>
+      <Cell wide>
         <Status tone={isStored ? "ok" : "quiet"}>{isStored ? t.stored : t.pending}</Status>
       </Cell>
       <Cell align="end">

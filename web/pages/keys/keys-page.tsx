@@ -15,7 +15,7 @@ import { Status } from "../../ui/chip.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { Page, PageHeader } from "../../ui/page.tsx";
 import { Empty, ErrorState, SkeletonRows } from "../../ui/states.tsx";
-import { Cell, HeadCell, Row, Table, TableBody, TableHead } from "../../ui/table.tsx";
+import { Cell, HeadCell, PhoneLine, Row, Table, TableBody, TableHead } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { SettingsTabs } from "../settings/settings-tabs.tsx";
@@ -63,13 +63,17 @@ export function KeysPage() {
           </Empty>
         </Card>
       ) : (
-        <Table label={t.title} minWidthPx={760} columns={[undefined, undefined, 150, 110, 130, 90]}>
+        <Table
+          label={t.title}
+          minWidthPx={760}
+          columns={[undefined, { wide: undefined }, { wide: 190 }, { wide: 110 }, { wide: 130 }, 90]}
+        >
           <TableHead>
             <HeadCell>{t.keyColumn}</HeadCell>
-            <HeadCell>{t.scopesColumn}</HeadCell>
-            <HeadCell>{t.createdColumn}</HeadCell>
-            <HeadCell>{t.usedColumn}</HeadCell>
-            <HeadCell>{t.stateColumn}</HeadCell>
+            <HeadCell wide>{t.scopesColumn}</HeadCell>
+            <HeadCell wide>{t.createdColumn}</HeadCell>
+            <HeadCell wide>{t.usedColumn}</HeadCell>
+            <HeadCell wide>{t.stateColumn}</HeadCell>
             <HeadCell>
               <span className="sr-only">{t.revoke}</span>
             </HeadCell>
@@ -92,29 +96,30 @@ function KeyRow({ apiKey, onRevoke }: { readonly apiKey: ApiKey; readonly onRevo
   const may = scopes.map((scope) => t.scopes[scope]).join(", ");
   const maker = createdBy ? t.by(createdBy.name) : t.byCommand;
   const isExpired = expiresAt !== null && Date.parse(expiresAt) <= Date.now();
+  const state = revokedAt ? (
+    <Status tone="quiet">{t.revoked}</Status>
+  ) : isExpired ? (
+    <Status tone="quiet">{t.expired}</Status>
+  ) : (
+    <Status tone="ok">{expiresAt ? t.expiresOn(formatDate(expiresAt)) : t.active}</Status>
+  );
   return (
     <Row>
       <Cell title={name}>
         <span className="font-medium">{name}</span> <code className="font-mono text-12 text-text-3">{hint}</code>
+        <PhoneLine>{may}</PhoneLine>
+        <PhoneLine>{state}</PhoneLine>
       </Cell>
-      <Cell muted title={may}>
+      <Cell wide muted title={may}>
         {may}
       </Cell>
-      <Cell muted title={`${formatDateTime(createdAt)} ${maker}`}>
+      <Cell wide muted title={`${formatDateTime(createdAt)} ${maker}`}>
         {formatDate(createdAt)} <span className="text-text-3">{maker}</span>
       </Cell>
-      <Cell muted title={lastUsedAt ? formatDateTime(lastUsedAt) : undefined}>
+      <Cell wide muted title={lastUsedAt ? formatDateTime(lastUsedAt) : undefined}>
         {lastUsedAt ? formatRelative(lastUsedAt) : commonTexts.never}
       </Cell>
-      <Cell>
-        {revokedAt ? (
-          <Status tone="quiet">{t.revoked}</Status>
-        ) : isExpired ? (
-          <Status tone="quiet">{t.expired}</Status>
-        ) : (
-          <Status tone="ok">{expiresAt ? t.expiresOn(formatDate(expiresAt)) : t.active}</Status>
-        )}
-      </Cell>
+      <Cell wide>{state}</Cell>
       <Cell align="end">
         {!revokedAt && (
           <Button size="sm" variant="danger" onClick={onRevoke} aria-label={`${t.revoke}: ${name}`}>

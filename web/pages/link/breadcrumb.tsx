@@ -11,7 +11,7 @@ export function Breadcrumb({ code }: { readonly code: string }) {
         to="/w/$workspace/links"
         params={{ workspace: slug }}
         search={{}}
-        className="flex-none rounded-1 hover:text-text max-sm:py-3"
+        className="touch flex-none rounded-1 hover:text-text"
       >
         {t.links}
       </Link>

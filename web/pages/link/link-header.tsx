@@ -45,7 +45,7 @@ export function LinkHeader({ link }: { readonly link: Link }) {
             />
             <State link={link} />
           </div>
-          <div className="mt-1 flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5 text-text-2">
+          <div className="mt-1 flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5 text-text-2 max-sm:mt-3">
             <span className="flex max-w-full min-w-0 items-center gap-2">
               <CornerDownRight className="size-3.5 text-text-3" aria-hidden />
               {link.url === null ? (
@@ -56,9 +56,9 @@ export function LinkHeader({ link }: { readonly link: Link }) {
                   target="_blank"
                   rel="noreferrer"
                   title={link.url}
-                  className="max-w-[min(100%,52ch)] min-w-0 truncate rounded-1 hover:text-text hover:underline"
+                  className="touch flex max-w-[min(100%,52ch)] min-w-0 rounded-1 hover:text-text hover:underline"
                 >
-                  {shortly(link.url)}
+                  <span className="truncate">{shortly(link.url)}</span>
                 </a>
               )}
             </span>

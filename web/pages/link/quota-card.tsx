@@ -72,7 +72,7 @@ export function QuotaCard({ link }: { readonly link: Link }) {
               <button
                 type="button"
                 onClick={() => drawer.edit(link.id)}
-                className="rounded-1 font-medium text-accent-text hover:underline"
+                className="touch rounded-1 font-medium text-accent-text hover:underline"
               >
                 {t.raise}
               </button>

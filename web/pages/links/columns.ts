@@ -18,7 +18,7 @@ interface ColumnLook {
 }
 
 export const columnLooks: Readonly<Record<ColumnName, ColumnLook>> = {
-  shortLink: { label: t.shortLink, sort: "code" },
+  shortLink: { label: t.shortLink, width: 256, sort: "code" },
   title: { label: t.linkTitle },
   destination: { label: t.destination },
   tags: { label: t.tags, width: 118 },

@@ -6,7 +6,9 @@ import { formatDate, formatDateTime, formatNumber, formatRelative } from "../../
 import { linksTexts as t } from "../../texts/links.ts";
 import { LetterTile } from "../../ui/avatar.tsx";
 import { Tag } from "../../ui/chip.tsx";
+import { ShortAddress } from "../../ui/short-address.tsx";
 import { Sparkline } from "../../ui/sparkline.tsx";
+import { Skeleton } from "../../ui/states.tsx";
 import { isOff } from "./link-status.tsx";
 import { type Period, periodWords } from "./period.ts";
 
@@ -35,7 +37,6 @@ interface LinkNameProps {
   readonly className?: string;
 }
 
-/** The domain is quiet and gives way; the ending is what people look for. */
 export function LinkName({ link, workspace, className = "" }: LinkNameProps) {
   return (
     <RouterLink
@@ -46,9 +47,7 @@ export function LinkName({ link, workspace, className = "" }: LinkNameProps) {
       className={`flex min-w-0 rounded-1 ${className}`}
       title={link.title === null ? nameOf(link) : `${nameOf(link)}\n${link.title}`}
     >
-      <span className="min-w-[3ch] truncate text-text-3">{link.domain}</span>
-      <span className="text-text-3">/</span>
-      <span className="max-w-[calc(100%-4ch)] flex-none truncate">{link.code}</span>
+      <ShortAddress domain={link.domain} code={link.code} />
     </RouterLink>
   );
 }
@@ -80,7 +79,7 @@ interface TrendProps {
 }
 
 export function Trend({ link, trend, period, now, width, height }: TrendProps) {
-  if (trend === undefined) return null;
+  if (trend === undefined) return <Skeleton className="w-[78px] max-w-full" />;
   const words = periodWords[period === "all" ? "30d" : period];
   return (
     <Sparkline

@@ -11,6 +11,7 @@ import { useShortcuts } from "../../keys.ts";
 import { parseSearch } from "../../search.ts";
 import { linksTexts as t } from "../../texts/links.ts";
 import { Button, buttonClass, IconButton } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
 import { SearchInput } from "../../ui/input.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { Empty, ErrorState, SkeletonRows } from "../../ui/states.tsx";
@@ -312,28 +313,32 @@ function EmptyList({ isBare, slug, canWrite, onClear, onSearch }: EmptyListProps
   );
   if (!isBare) {
     return (
-      <Empty icon={SearchX} action={<Button onClick={onClear}>{t.clearFilters}</Button>}>
-        {t.nothingMatches}
-      </Empty>
+      <Card>
+        <Empty icon={SearchX} action={<Button onClick={onClear}>{t.clearFilters}</Button>}>
+          {t.nothingMatches}
+        </Empty>
+      </Card>
     );
   }
   return (
-    <Empty
-      icon={LinkIcon}
-      action={
-        canWrite && (
-          <RouterLink
-            to="/w/$workspace/start"
-            params={{ workspace: slug }}
-            search={{}}
-            className={buttonClass({ variant: "primary" })}
-          >
-            {t.emptyAction}
-          </RouterLink>
-        )
-      }
-    >
-      {canWrite ? t.emptyTitle : t.emptyViewer}
-    </Empty>
+    <Card>
+      <Empty
+        icon={LinkIcon}
+        action={
+          canWrite && (
+            <RouterLink
+              to="/w/$workspace/start"
+              params={{ workspace: slug }}
+              search={{}}
+              className={buttonClass({ variant: "primary" })}
+            >
+              {t.emptyAction}
+            </RouterLink>
+          )
+        }
+      >
+        {canWrite ? t.emptyTitle : t.emptyViewer}
+      </Empty>
+    </Card>
   );
 }

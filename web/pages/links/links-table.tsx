@@ -10,6 +10,7 @@ import type { Link, LinkTrend } from "../../api/generated.ts";
 import { formatNumber } from "../../format.ts";
 import { linksTexts as t } from "../../texts/links.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
+import { Skeleton } from "../../ui/states.tsx";
 import {
   Cell,
   HeadCell,
@@ -81,7 +82,7 @@ export function LinksTable(props: LinksTableProps) {
       label={t.table}
       columns={canWrite ? [selectPx, ...widths] : widths}
       selecting={selection.size > 0}
-      minWidthPx={visible.length > 7 ? 640 + 110 * (visible.length - 4) : 780}
+      minWidthPx={visible.length > 7 ? 760 + 110 * (visible.length - 4) : 900}
     >
       <TableHead>
         {canWrite && (
@@ -249,7 +250,9 @@ function LinkCell({
       );
     case "clicks": {
       const clicks = clicksOf(link, trend, period);
-      return <Cell align="end">{clicks === undefined ? "" : formatNumber(clicks)}</Cell>;
+      return (
+        <Cell align="end">{clicks === undefined ? <Skeleton className="ml-auto w-10" /> : formatNumber(clicks)}</Cell>
+      );
     }
     case "lastClick":
       return (

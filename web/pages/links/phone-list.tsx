@@ -4,6 +4,7 @@ import { linksTexts as t } from "../../texts/links.ts";
 import { Checkbox } from "../../ui/checkbox.tsx";
 import { Status } from "../../ui/chip.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
+import { Skeleton } from "../../ui/states.tsx";
 import { clicksOf, destinationOf, LinkName, LinkTile, nameOf, Trend } from "./link-cells.tsx";
 import { statusOf } from "./link-status.tsx";
 import type { Period } from "./period.ts";
@@ -20,7 +21,7 @@ interface PhoneListProps {
   readonly onCopied: (link: Link) => void;
 }
 
-/** Instead of the table below 640 px. The tile selects; the second line is the destination, or the problem. */
+/** Instead of the table below 640 px. A row opens, its tile selects; the second line is the destination, or the problem. */
 export function PhoneList({ links, trends, period, selection, workspace, canWrite, now, onCopied }: PhoneListProps) {
   return (
     <ul aria-label={t.table} className="-mx-4 border-t border-line bg-surface">
@@ -36,8 +37,12 @@ export function PhoneList({ links, trends, period, selection, workspace, canWrit
             <Tile link={link} selection={selection} canWrite={canWrite} />
             <div className="min-w-0">
               <div className="flex min-w-0 items-center">
-                <LinkName link={link} workspace={workspace} className="text-[15px] leading-5" />
-                <span className="-my-3 -ml-2 flex flex-none">
+                <LinkName
+                  link={link}
+                  workspace={workspace}
+                  className="text-[15px] leading-5 after:absolute after:inset-0"
+                />
+                <span className="relative z-1 -my-3 -ml-2 flex flex-none">
                   <CopyButton
                     text={link.shortUrl}
                     label={t.copy(nameOf(link))}
@@ -50,7 +55,7 @@ export function PhoneList({ links, trends, period, selection, workspace, canWrit
             </div>
             <div className="grid justify-items-end gap-1">
               <b className="num text-[15px] leading-5 font-medium">
-                {clicks === undefined ? "" : formatNumber(clicks)}
+                {clicks === undefined ? <Skeleton className="w-8" /> : formatNumber(clicks)}
               </b>
               <Trend link={link} trend={trend} period={period} now={now} width={56} height={16} />
             </div>
@@ -66,7 +71,7 @@ function Tile({ link, selection, canWrite }: Pick<PhoneListProps, "selection" | 
   const isSelected = selection.has(link.id);
   if (selection.size > 0) {
     return (
-      <span className="grid place-items-center">
+      <span className="relative z-1 grid place-items-center">
         <Checkbox
           aria-label={t.select(nameOf(link))}
           checked={isSelected}
@@ -80,7 +85,7 @@ function Tile({ link, selection, canWrite }: Pick<PhoneListProps, "selection" | 
       type="button"
       aria-label={t.select(nameOf(link))}
       onClick={() => selection.set(link, true)}
-      className="-m-2 grid size-11 place-items-center rounded-2"
+      className="relative z-1 -m-2 grid size-11 place-items-center rounded-2"
     >
       <LinkTile link={link} size="lg" />
     </button>

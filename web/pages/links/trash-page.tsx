@@ -11,6 +11,7 @@ import { formatDateTime, formatRelative } from "../../format.ts";
 import { messageOf } from "../../forms.ts";
 import { linksTexts, trashTexts as t } from "../../texts/links.ts";
 import { Button, buttonClass, IconButton } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { Empty, ErrorState, SkeletonRows } from "../../ui/states.tsx";
@@ -111,7 +112,9 @@ export function TrashPage() {
           onRetry={() => void trash.refetch()}
         />
       ) : links.length === 0 ? (
-        <Empty icon={Trash2}>{t.empty}</Empty>
+        <Card>
+          <Empty icon={Trash2}>{t.empty}</Empty>
+        </Card>
       ) : (
         <Table label={t.table} columns={isPhone ? [undefined, 92] : [undefined, undefined, 110, 92, 200]}>
           <TableHead>

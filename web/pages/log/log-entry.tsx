@@ -57,9 +57,9 @@ function Sentence({ entry }: { readonly entry: HistoryEntry }) {
   const what = (t.actions as Readonly<Record<string, string>>)[action] ?? action;
   return (
     <>
-      <span className="min-w-0 flex-1 truncate">
+      <span className="min-w-0 flex-1 sm:truncate">
         <span className="font-medium">{actorName(entry)}</span> <span className="text-text-2">{what}</span>{" "}
-        {subject.name ?? subject.id}
+        {subject.name ?? (nameless.has(subject.kind) ? "" : subject.id)}
       </span>
       <time dateTime={at} title={formatDateTime(at)} className="flex-none text-12 text-text-3">
         {formatRelative(at)}
@@ -67,6 +67,9 @@ function Sentence({ entry }: { readonly entry: HistoryEntry }) {
     </>
   );
 }
+
+/** The workspace is the one whose log this is, and reports are shared under random names: an ID would say nothing. */
+const nameless: ReadonlySet<string> = new Set(["workspace", "share"]);
 
 /** Not in the operator's log, which belongs to no workspace. */
 function OpenLink({ id }: { readonly id: string }) {

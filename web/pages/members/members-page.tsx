@@ -16,7 +16,7 @@ import { Menu, MenuItem } from "../../ui/menu.tsx";
 import { Page, PageHeader } from "../../ui/page.tsx";
 import { Select } from "../../ui/select.tsx";
 import { ErrorState, SkeletonRows } from "../../ui/states.tsx";
-import { Cell, HeadCell, Row, Table, TableBody, TableHead } from "../../ui/table.tsx";
+import { Cell, HeadCell, PhoneLine, Row, Table, TableBody, TableHead } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { Invitations } from "./invitations.tsx";
@@ -53,12 +53,12 @@ export function MembersPage() {
       ) : items === undefined ? (
         <SkeletonRows rows={4} label={commonTexts.loading} />
       ) : (
-        <Table label={t.title} minWidthPx={620} columns={[undefined, 150, 120, 110, 56]}>
+        <Table label={t.title} minWidthPx={620} columns={[undefined, 136, { wide: 120 }, { wide: 110 }, 56]}>
           <TableHead>
             <HeadCell>{t.person}</HeadCell>
             <HeadCell>{t.role}</HeadCell>
-            <HeadCell>{t.joined}</HeadCell>
-            <HeadCell>{t.twoFactor}</HeadCell>
+            <HeadCell wide>{t.joined}</HeadCell>
+            <HeadCell wide>{t.twoFactor}</HeadCell>
             <HeadCell>
               <span className="sr-only">{commonTexts.more}</span>
             </HeadCell>
@@ -100,7 +100,12 @@ function MemberRow({ member }: { readonly member: Member }) {
           <span className="min-w-0 truncate">
             <span className="font-medium">{name}</span>
             {isMe && <span className="text-text-3"> ({t.you})</span>}
-            {member.email && <span className="ml-2 text-text-3">{member.email}</span>}
+            {member.email && (
+              <>
+                <span className="ml-2 text-text-3 max-sm:hidden">{member.email}</span>
+                <PhoneLine>{member.email}</PhoneLine>
+              </>
+            )}
           </span>
           {member.disabled && <Status tone="bad">{t.disabled}</Status>}
         </span>
@@ -118,8 +123,10 @@ function MemberRow({ member }: { readonly member: Member }) {
           t.roles[role]
         )}
       </Cell>
-      <Cell muted>{formatDate(member.joinedAt)}</Cell>
-      <Cell>
+      <Cell muted wide>
+        {formatDate(member.joinedAt)}
+      </Cell>
+      <Cell wide>
         <Status tone={member.secondFactor ? "ok" : "quiet"}>
           {member.secondFactor ? t.twoFactorOn : t.twoFactorOff}
         </Status>

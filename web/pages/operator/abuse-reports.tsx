@@ -31,7 +31,9 @@ export function AbuseReports() {
       <Loaded query={reports}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty>{t.noAbuse}</Empty>
+            <Card>
+              <Empty>{t.noAbuse}</Empty>
+            </Card>
           ) : (
             <ul className="grid gap-3">
               {items.map((report) => (

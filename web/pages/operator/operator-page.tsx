@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
+import Lock from "lucide-react/icons/lock";
 import { accountQuery } from "../../api/queries.ts";
 import { operatorTexts as t } from "../../texts/operator.ts";
 import { Page, PageHeader } from "../../ui/page.tsx";
 import { Empty } from "../../ui/states.tsx";
-import { tabBarClass, tabClass } from "../../ui/tabs.tsx";
+import { showChosenTab, tabBarClass, tabClass } from "../../ui/tabs.tsx";
 import { AbuseReports } from "./abuse-reports.tsx";
 import { HealthView } from "./health-view.tsx";
 import { JobsView } from "./jobs-view.tsx";
@@ -38,14 +39,14 @@ export function OperatorPage() {
     return (
       <Page>
         <PageHeader title={t.forbiddenTitle} />
-        <Empty>{t.forbidden}</Empty>
+        <Empty icon={Lock}>{t.forbidden}</Empty>
       </Page>
     );
   }
   return (
     <Page>
       <PageHeader title={t.title} description={t.description} />
-      <nav aria-label={t.title} className={`mb-5 ${tabBarClass}`}>
+      <nav ref={showChosenTab} aria-label={t.title} className={`mb-5 ${tabBarClass}`}>
         {names.map((one) => (
           <Link
             key={one}

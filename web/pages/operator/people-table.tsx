@@ -15,7 +15,7 @@ import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { SearchInput } from "../../ui/input.tsx";
 import { Menu, MenuItem } from "../../ui/menu.tsx";
 import { Empty } from "../../ui/states.tsx";
-import { Cell, HeadCell, Row, Table, TableBody, TableHead } from "../../ui/table.tsx";
+import { Cell, HeadCell, PhoneLine, Row, Table, TableBody, TableHead } from "../../ui/table.tsx";
 import { Loaded } from "./loaded.tsx";
 import { useChange } from "./use-change.ts";
 
@@ -41,12 +41,16 @@ export function PeopleTable() {
           items.length === 0 ? (
             <Empty>{t.nothing}</Empty>
           ) : (
-            <Table label={t.sections.people} minWidthPx={640} columns={[undefined, 120, 200, 110, 56]}>
+            <Table
+              label={t.sections.people}
+              minWidthPx={640}
+              columns={[undefined, { wide: 120 }, { wide: 200 }, { wide: 110 }, 56]}
+            >
               <TableHead>
                 <HeadCell>{t.name}</HeadCell>
-                <HeadCell>{t.created}</HeadCell>
-                <HeadCell>{t.state}</HeadCell>
-                <HeadCell>{t.twoFactor}</HeadCell>
+                <HeadCell wide>{t.created}</HeadCell>
+                <HeadCell wide>{t.state}</HeadCell>
+                <HeadCell wide>{t.twoFactor}</HeadCell>
                 <HeadCell>
                   <span className="sr-only">{commonTexts.more}</span>
                 </HeadCell>
@@ -73,28 +77,35 @@ function PersonRow({ person }: { readonly person: PersonAccount }) {
       call("PATCH /api/operator/people/{person}", { path: { person: id }, body }),
     { onDone: () => setIsDisabling(false) },
   );
+  const isPlain = disabledAt === null && person.emailVerified;
+  const state =
+    disabledAt !== null ? (
+      <Status tone="bad">{t.disabled}</Status>
+    ) : person.emailVerified ? (
+      <Status tone="ok">{t.active}</Status>
+    ) : (
+      <Status tone="quiet">{t.unverified}</Status>
+    );
   return (
     <Row>
       <Cell title={`${name} ${email}`}>
         <span className="flex min-w-0 items-center gap-2.5">
           <Avatar name={name} />
           <span className="truncate">
-            <span className="font-medium">{name}</span> <span className="text-text-3">{email}</span>
+            <span className="font-medium">{name}</span> <span className="text-text-3 max-sm:hidden">{email}</span>
+            <PhoneLine>{email}</PhoneLine>
+            {!isPlain && <PhoneLine>{state}</PhoneLine>}
           </span>
           {operator && <Badge tone="quiet">{t.operatorBadge}</Badge>}
         </span>
       </Cell>
-      <Cell muted>{formatDate(person.createdAt)}</Cell>
-      <Cell>
-        {disabledAt !== null ? (
-          <Status tone="bad">{t.disabled}</Status>
-        ) : person.emailVerified ? (
-          <Status tone="ok">{t.active}</Status>
-        ) : (
-          <Status tone="quiet">{t.unverified}</Status>
-        )}
+      <Cell muted wide>
+        {formatDate(person.createdAt)}
       </Cell>
-      <Cell muted>{person.hasSecondFactor ? commonTexts.yes : commonTexts.no}</Cell>
+      <Cell wide>{state}</Cell>
+      <Cell muted wide>
+        {person.hasSecondFactor ? commonTexts.yes : commonTexts.no}
+      </Cell>
       <Cell align="end">
         {account?.person.id !== id && (
           <Menu trigger={<IconButton icon={Ellipsis} label={t.actionsFor(name)} />}>

@@ -15,7 +15,7 @@ import { Field } from "../../ui/field.tsx";
 import { Input, SearchInput } from "../../ui/input.tsx";
 import { Menu, MenuItem, MenuSeparator } from "../../ui/menu.tsx";
 import { Empty } from "../../ui/states.tsx";
-import { Cell, HeadCell, Row, Table, TableBody, TableHead } from "../../ui/table.tsx";
+import { Cell, HeadCell, PhoneLine, Row, Table, TableBody, TableHead } from "../../ui/table.tsx";
 import { Loaded } from "./loaded.tsx";
 import { useChange } from "./use-change.ts";
 import { WorkspaceLimits } from "./workspace-limits.tsx";
@@ -39,12 +39,16 @@ export function WorkspacesTable() {
           items.length === 0 ? (
             <Empty>{t.nothing}</Empty>
           ) : (
-            <Table label={t.sections.workspaces} minWidthPx={640} columns={[undefined, 140, 120, 200, 56]}>
+            <Table
+              label={t.sections.workspaces}
+              minWidthPx={640}
+              columns={[undefined, { wide: 140 }, { wide: 120 }, { wide: 200 }, 56]}
+            >
               <TableHead>
                 <HeadCell>{t.name}</HeadCell>
-                <HeadCell>{t.plan}</HeadCell>
-                <HeadCell>{t.created}</HeadCell>
-                <HeadCell>{t.state}</HeadCell>
+                <HeadCell wide>{t.plan}</HeadCell>
+                <HeadCell wide>{t.created}</HeadCell>
+                <HeadCell wide>{t.state}</HeadCell>
                 <HeadCell>
                   <span className="sr-only">{commonTexts.more}</span>
                 </HeadCell>
@@ -76,21 +80,27 @@ function WorkspaceRow({ workspace }: { readonly workspace: OperatedWorkspace }) 
   const remove = useChange(() => call("DELETE /api/operator/workspaces/{workspace}", { path }), { onDone: close });
   const restore = useChange(() => call("POST /api/operator/workspaces/{workspace}/restore", { path }));
   const labels = { cancelLabel: commonTexts.cancel, closeLabel: commonTexts.close };
+  const state = deleteAt ? (
+    <Status tone="bad">{t.deletedOn(formatDate(deleteAt))}</Status>
+  ) : suspended === null ? (
+    <Status tone="ok">{t.active}</Status>
+  ) : (
+    <Status tone="warn">{t.suspended}</Status>
+  );
   return (
     <Row>
       <Cell title={`${name} (${slug})`}>
         <span className="font-medium">{name}</span> <span className="text-text-3">{slug}</span>
+        <PhoneLine>{state}</PhoneLine>
       </Cell>
-      <Cell muted>{workspace.plan}</Cell>
-      <Cell muted>{formatDate(workspace.createdAt)}</Cell>
-      <Cell title={suspended ?? undefined}>
-        {deleteAt ? (
-          <Status tone="bad">{t.deletedOn(formatDate(deleteAt))}</Status>
-        ) : suspended === null ? (
-          <Status tone="ok">{t.active}</Status>
-        ) : (
-          <Status tone="warn">{t.suspended}</Status>
-        )}
+      <Cell muted wide>
+        {workspace.plan}
+      </Cell>
+      <Cell muted wide>
+        {formatDate(workspace.createdAt)}
+      </Cell>
+      <Cell wide title={suspended ?? undefined}>
+        {state}
       </Cell>
       <Cell align="end">
         <Menu trigger={<IconButton icon={Ellipsis} label={t.actionsFor(name)} />}>

@@ -4,6 +4,7 @@ import { overviewTexts } from "../../texts/overview.ts";
 import { reportTexts } from "../../texts/report.ts";
 import { Card, CardTitle } from "../../ui/card.tsx";
 import { cx } from "../../ui/class-names.ts";
+import { ShortAddress } from "../../ui/short-address.tsx";
 import { Empty } from "../../ui/states.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { BarsWaiting } from "../report/breakdown-card.tsx";
@@ -30,7 +31,7 @@ export function TopLinks({ controls }: { readonly controls: ReportControls }) {
             to="/w/$workspace/links"
             params={{ workspace: slug }}
             search={{ sort: "clicks" }}
-            className="rounded-1 text-12 hover:text-text max-sm:py-3"
+            className="touch rounded-1 text-12 hover:text-text"
           >
             {t.all}
           </Link>
@@ -74,7 +75,7 @@ export function TopLinks({ controls }: { readonly controls: ReportControls }) {
 }
 
 const line =
-  "group/bar relative grid h-7 w-full grid-cols-[minmax(0,1fr)_72px_56px_54px] items-center rounded-1 pr-1.5 pl-2 text-left max-sm:h-11";
+  "group/bar relative grid h-7 w-full grid-cols-[minmax(0,1fr)_72px_56px_54px] items-center rounded-1 pr-1.5 pl-2 text-left max-sm:h-11 max-sm:grid-cols-[minmax(0,1fr)_60px_48px_50px]";
 
 interface LinkBarProps {
   readonly value: FoundLink;
@@ -90,8 +91,8 @@ function LinkBar({ value, width, share }: LinkBarProps) {
     <>
       <Ground width={width} />
       <span className="relative flex min-w-0 gap-2">
-        <span className="truncate" title={name}>
-          {name}
+        <span className="flex min-w-0" title={name}>
+          {link && link.code !== null ? <ShortAddress domain={link.domain ?? ""} code={link.code} /> : name}
         </span>
         {link?.id === null && <span className="flex-none text-12 leading-5 text-text-3">{t.deleted}</span>}
         {link?.title && <span className="min-w-0 flex-1 truncate text-text-3 max-sm:hidden">{link.title}</span>}
@@ -119,7 +120,7 @@ function LinkBar({ value, width, share }: LinkBarProps) {
 
 function Ground({ width, isRest = false }: { readonly width: number; readonly isRest?: boolean }) {
   return (
-    <span aria-hidden className="absolute inset-y-0 right-[188px] left-0">
+    <span aria-hidden className="absolute inset-y-0 right-[188px] left-0 max-sm:right-[164px]">
       <span
         className={cx(
           "block h-full min-w-[2px] rounded-1",

@@ -54,7 +54,7 @@ export function ClicksChart({ report, controls, annotations, actions }: ClicksCh
       <div className="mb-2 flex flex-wrap items-center gap-x-4 gap-y-1.5 text-12 text-text-2">
         <Key kind="solid">{t.clicks}</Key>
         {previous && <Key kind="dashed">{previousName(controls, spanMs)}</Key>}
-        <span className="ml-auto flex flex-wrap items-center gap-x-3 gap-y-1">
+        <span className="ml-auto flex flex-wrap items-center gap-x-3 gap-y-1 max-sm:-mx-2 max-sm:grow max-sm:justify-between max-sm:gap-x-1">
           {controls.preset === undefined && (
             <Button
               size="sm"

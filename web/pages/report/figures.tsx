@@ -1,7 +1,8 @@
 import Bot from "lucide-react/icons/bot";
 import Info from "lucide-react/icons/info";
+import type { ReactNode } from "react";
 import type { ClickReport } from "../../api/generated.ts";
-import { formatDecimal, formatNumber } from "../../format.ts";
+import { formatDecimal, formatNumber, formatPercent } from "../../format.ts";
 import { reportTexts } from "../../texts/report.ts";
 import { Popover } from "../../ui/popover.tsx";
 import { Stat, StatRow } from "../../ui/stat.tsx";
@@ -24,10 +25,16 @@ export function Figures({ report, controls, excludeAddress }: FiguresProps) {
   const { totals, previous } = report;
   const before = previous?.totals;
   const isOfPeople = report.traffic === "people";
+  const sampled = report.sampled && reportTexts.honest.plusMinus(formatPercent(report.sampled.error));
   return (
     <StatRow>
       <Stat
-        label={isOfPeople ? t.clicks : `${t.clicks}: ${reportTexts.traffics[report.traffic]}`}
+        label={
+          <>
+            {isOfPeople ? t.clicks : `${t.clicks}: ${reportTexts.traffics[report.traffic]}`}
+            {sampled && <Inexact>{sampled}</Inexact>}
+          </>
+        }
         value={formatNumber(totals.clicks)}
         {...changeOf(totals.clicks, before?.clicks, formatNumber)}
       />
@@ -35,6 +42,9 @@ export function Figures({ report, controls, excludeAddress }: FiguresProps) {
         label={
           <>
             {t.visitors}
+            {(report.visitorsCapped || sampled) && (
+              <Inexact>{report.visitorsCapped ? reportTexts.honest.atLeast : sampled}</Inexact>
+            )}
             <AboutVisitors isFiltered={report.itemised !== null} />
           </>
         }
@@ -55,6 +65,11 @@ export function Figures({ report, controls, excludeAddress }: FiguresProps) {
       />
     </StatRow>
   );
+}
+
+/** Beside the name of a number that is not exact; why is below the chart. */
+function Inexact({ children }: { readonly children: ReactNode }) {
+  return <span className="text-text-3">{children}</span>;
 }
 
 function ratio({ clicks, visitors }: ClickReport["totals"]) {
@@ -79,7 +94,7 @@ function AboutVisitors({ isFiltered }: { readonly isFiltered: boolean }) {
         <button
           type="button"
           aria-label={t.aboutVisitors}
-          className="relative grid size-4 place-items-center rounded-full text-text-3 after:absolute after:-inset-2 hover:text-text max-sm:after:-inset-3.5"
+          className="touch relative grid size-4 place-items-center rounded-full text-text-3 hover:text-text sm:after:absolute sm:after:-inset-1"
         >
           <Info className="size-3.5" />
         </button>

@@ -30,7 +30,7 @@ export function Reasons({ report, controls, excludeAddress }: ReasonsProps) {
         <button
           type="button"
           aria-label={`${total}. ${t.showReasons}`}
-          className="rounded-1 underline decoration-line-strong decoration-dotted underline-offset-4 hover:text-text"
+          className="touch rounded-1 underline decoration-line-strong decoration-dotted underline-offset-4 hover:text-text"
         >
           {total}
         </button>

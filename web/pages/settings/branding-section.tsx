@@ -81,7 +81,7 @@ export function BrandingSection({ branding }: { readonly branding: Branding }) {
               aria-label={t.colour}
               value={/^#[\da-f]{6}$/i.test(colour) ? colour : "#17181c"}
               onChange={(event) => edits.set({ colour: event.target.value })}
-              className="size-9 flex-none rounded-2 border border-line-control bg-surface p-1"
+              className="size-9 flex-none rounded-2 border border-line-control bg-surface p-1 max-sm:size-11"
             />
           </div>
         </Field>

@@ -21,7 +21,7 @@ export function SettingsPage() {
   return (
     <Page>
       <SettingsTabs />
-      <div className="mx-auto max-w-[680px]">
+      <div className="max-w-[680px]">
         <PageHeader title={t.title} />
         {failed ? (
           <ErrorState

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { settingsTexts as t } from "../../texts/settings.ts";
-import { tabBarClass, tabClass } from "../../ui/tabs.tsx";
+import { showChosenTab, tabBarClass, tabClass } from "../../ui/tabs.tsx";
 import { useWorkspace } from "../../workspace.ts";
 
 const tabs = [
@@ -15,7 +15,7 @@ const tabs = [
 export function SettingsTabs() {
   const { slug } = useWorkspace();
   return (
-    <nav aria-label={t.tabsLabel} className={`mb-5 ${tabBarClass}`}>
+    <nav ref={showChosenTab} aria-label={t.tabsLabel} className={`mb-5 ${tabBarClass}`}>
       {tabs.map(({ to, name }) => (
         <Link
           key={to}

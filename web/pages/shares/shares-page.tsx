@@ -1,19 +1,21 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import Share2 from "lucide-react/icons/share-2";
 import { useState } from "react";
 import { call } from "../../api/call.ts";
 import type { StatsShare } from "../../api/generated.ts";
-import { listQuery, refresh } from "../../api/queries.ts";
+import { linkQuery, listQuery, refresh } from "../../api/queries.ts";
 import { formatDate, formatNumber } from "../../format.ts";
 import { messageOf } from "../../forms.ts";
 import { commonTexts } from "../../texts/common.ts";
 import { shareTexts as t } from "../../texts/shares.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
 import { Page, PageHeader } from "../../ui/page.tsx";
 import { Empty, ErrorState, SkeletonRows } from "../../ui/states.tsx";
-import { Cell, HeadCell, Row, Table, TableBody, TableHead } from "../../ui/table.tsx";
+import { Cell, HeadCell, PhoneLine, Row, Table, TableBody, TableHead } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { SettingsTabs } from "../settings/settings-tabs.tsx";
@@ -38,49 +40,36 @@ export function SharesPage() {
         <SkeletonRows rows={4} label={commonTexts.loading} />
       ) : items.length === 0 ? (
         <Card>
-          <Empty>{t.none}</Empty>
+          <Empty
+            icon={Share2}
+            action={
+              <Link to="/w/$workspace/links" params={{ workspace: slug }} search={{}} className={buttonClass()}>
+                {t.toLinks}
+              </Link>
+            }
+          >
+            {t.none}
+          </Empty>
         </Card>
       ) : (
-        <Table label={t.title} minWidthPx={720} columns={[undefined, 200, 90, 120, 120, 140]}>
+        <Table
+          label={t.title}
+          minWidthPx={720}
+          columns={[undefined, { wide: 200 }, { wide: 90 }, { wide: 120 }, { wide: 120 }, 120]}
+        >
           <TableHead>
             <HeadCell>{t.name}</HeadCell>
-            <HeadCell>{t.filters}</HeadCell>
-            <HeadCell>{t.password}</HeadCell>
-            <HeadCell>{t.expires}</HeadCell>
-            <HeadCell>{t.created}</HeadCell>
+            <HeadCell wide>{t.filters}</HeadCell>
+            <HeadCell wide>{t.password}</HeadCell>
+            <HeadCell wide>{t.expires}</HeadCell>
+            <HeadCell wide>{t.created}</HeadCell>
             <HeadCell>
               <span className="sr-only">{commonTexts.more}</span>
             </HeadCell>
           </TableHead>
           <TableBody>
             {items.map((share) => (
-              <Row key={share.id}>
-                <Cell title={share.url}>
-                  <span className="flex min-w-0 items-center gap-1">
-                    <a
-                      href={share.url}
-                      target="_blank"
-                      rel="noreferrer"
-                      className="truncate text-accent-text hover:underline"
-                    >
-                      {nameOf(share)}
-                    </a>
-                    <span className="flex-none text-12 text-text-3">{t.covers(formatNumber(share.days))}</span>
-                    <CopyButton text={share.url} label={t.copy(nameOf(share))} copiedLabel={commonTexts.copied} />
-                  </span>
-                </Cell>
-                <Cell muted title={share.filters.join(", ")}>
-                  {share.filters.length === 0 ? t.noFilters : share.filters.join(", ")}
-                </Cell>
-                <Cell muted>{share.password ? commonTexts.yes : commonTexts.no}</Cell>
-                <Cell muted>{share.expiresAt ? formatDate(share.expiresAt) : commonTexts.never}</Cell>
-                <Cell muted>{formatDate(share.createdAt)}</Cell>
-                <Cell align="end">
-                  <Button size="sm" variant="danger" onClick={() => setStopping(share)}>
-                    {t.stop}
-                  </Button>
-                </Cell>
-              </Row>
+              <ShareRow key={share.id} share={share} onStop={() => setStopping(share)} />
             ))}
           </TableBody>
         </Table>
@@ -90,9 +79,63 @@ export function SharesPage() {
   );
 }
 
-const nameOf = ({ title, tag, link, id }: StatsShare): string => title ?? tag ?? link ?? id;
+function ShareRow({ share, onStop }: { readonly share: StatsShare; readonly onStop: () => void }) {
+  const name = useName(share);
+  const covers = t.covers(formatNumber(share.days));
+  return (
+    <Row>
+      <Cell title={share.url}>
+        <span className="flex min-w-0 items-center gap-1">
+          <a
+            href={share.url}
+            target="_blank"
+            rel="noreferrer"
+            className="touch flex min-w-0 rounded-1 text-accent-text hover:underline"
+          >
+            <span className="truncate">{name}</span>
+          </a>
+          <span className="flex-none text-12 text-text-3 max-sm:hidden">{covers}</span>
+          <CopyButton text={share.url} label={t.copy(name)} copiedLabel={commonTexts.copied} />
+        </span>
+        <PhoneLine>
+          {[covers, share.password && t.password, ...share.filters]
+            .filter((one) => typeof one === "string")
+            .join(" · ")}
+        </PhoneLine>
+      </Cell>
+      <Cell wide muted title={share.filters.join(", ")}>
+        {share.filters.length === 0 ? t.noFilters : share.filters.join(", ")}
+      </Cell>
+      <Cell wide muted>
+        {share.password ? commonTexts.yes : commonTexts.no}
+      </Cell>
+      <Cell wide muted>
+        {share.expiresAt ? formatDate(share.expiresAt) : commonTexts.never}
+      </Cell>
+      <Cell wide muted>
+        {formatDate(share.createdAt)}
+      </Cell>
+      <Cell align="end">
+        <Button size="sm" variant="danger" onClick={onStop} aria-label={`${t.stop}: ${name}`}>
+          {t.stop}
+        </Button>
+      </Cell>
+    </Row>
+  );
+}
+
+/** Its title, else what it is about: a tag, or the address of a link. */
+function useName({ title, tag, link }: StatsShare): string {
+  const { slug } = useWorkspace();
+  const isAsked = title === null && link !== null;
+  const { data, isError } = useQuery({ ...linkQuery(slug, link ?? ""), enabled: isAsked, staleTime: 60_000 });
+  if (title !== null) return title;
+  if (tag !== null) return t.tagged(tag);
+  return data ? `${data.domain}/${data.code}` : isError ? t.deletedLink : commonTexts.loading;
+}
 
 function StopSharing({ share, onClose }: { readonly share: StatsShare; readonly onClose: () => void }) {
+  const name = useName(share);
   const queries = useQueryClient();
   const toast = useToast();
   const stop = useMutation({
@@ -108,7 +151,7 @@ function StopSharing({ share, onClose }: { readonly share: StatsShare; readonly 
       open
       onClose={onClose}
       onConfirm={() => stop.mutate()}
-      title={t.stopTitle(nameOf(share))}
+      title={t.stopTitle(name)}
       description={t.stopText}
       confirmLabel={t.stop}
       cancelLabel={commonTexts.cancel}

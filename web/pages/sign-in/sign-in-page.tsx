@@ -16,7 +16,7 @@ import { useOptions } from "./options.ts";
 import { SecondStep } from "./second-step.tsx";
 import { useSuggestedPasskey } from "./use-suggested-passkey.ts";
 import { Action, Note, PasswordField, ProblemNote, textLink, VisitorPage } from "./visitor-page.tsx";
-import { afterSignIn, keepReturn } from "./where-to.ts";
+import { afterSignIn, hasEnded, keepReturn } from "./where-to.ts";
 
 const go = () => location.assign(afterSignIn());
 
@@ -96,6 +96,7 @@ function FirstStep({ options, before, onAnswer }: FirstStepProps) {
   return (
     <VisitorPage title={t.title}>
       {options.setUp && <Note>{[t.notSetUp]}</Note>}
+      {hasEnded() && <Note>{[t.ended]}</Note>}
       <CompanyProblem />
       <form onSubmit={send} noValidate className="grid gap-5">
         <SignInProblem error={failure} waitSeconds={Math.max(waitSeconds, other.waitSeconds)} mail={options.mail} />
@@ -117,7 +118,11 @@ function FirstStep({ options, before, onAnswer }: FirstStepProps) {
           error={form.error("password")}
           autoFocus={email !== ""}
           remark={
-            <a href={keepReturn("/app/reset")} onClick={() => writeDraft("sign-in-email", email)} className={textLink}>
+            <a
+              href={keepReturn("/app/reset")}
+              onClick={() => writeDraft("sign-in-email", email)}
+              className={`${textLink} inline-block max-sm:mb-2`}
+            >
               {t.forgot}
             </a>
           }

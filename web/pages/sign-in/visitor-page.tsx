@@ -33,7 +33,7 @@ export function VisitorPage({ title, lead, children }: VisitorPageProps) {
         {children}
       </main>
       <footer className="flex items-center justify-end text-12 text-text-3">
-        <a href="/docs" className="rounded-1 py-3 hover:text-text">
+        <a href="/docs" className="touch rounded-1 py-3 hover:text-text">
           {t.documentation}
         </a>
       </footer>
@@ -82,7 +82,7 @@ export function ActionLink({ href, variant = "primary", children }: ActionLinkPr
 }
 
 /** A quiet link inside a sentence. */
-export const textLink = "rounded-1 text-accent-text underline underline-offset-2";
+export const textLink = "touch rounded-1 text-accent-text underline underline-offset-2";
 
 interface ProblemProps {
   readonly error: unknown;

@@ -5,6 +5,9 @@ const asked = (): string | undefined => ownPath(new URLSearchParams(location.sea
 
 export const afterSignIn = (): string => asked() ?? "/app/";
 
+/** The session of somebody who was at work has ended. */
+export const hasEnded = (): boolean => new URLSearchParams(location.search).has("ended");
+
 /** Another page for visitors, which keeps where to go in the end. */
 export function keepReturn(page: string): string {
   const wanted = asked();

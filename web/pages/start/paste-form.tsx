@@ -44,7 +44,7 @@ export function PasteForm({ onCreated }: { readonly onCreated: (link: ShortLink)
   }
 
   return (
-    <form onSubmit={send} noValidate className="grid gap-2 text-left">
+    <form onSubmit={send} noValidate className="grid grid-cols-1 gap-2 text-left">
       <div className="flex h-14 items-center gap-2.5 rounded-4 border border-line-control bg-surface pr-2 pl-4.5 transition-[border-color,box-shadow] focus-within:border-focus focus-within:shadow-[0_0_0_4px_var(--accent-soft)] has-[[aria-invalid=true]]:border-bad">
         <input
           type="url"

@@ -29,9 +29,9 @@ export function StartPage() {
     void refresh(queries, "/api/links", "/api/usage");
   };
   return (
-    <div className="grid min-h-dvh grid-rows-[64px_1fr_56px] px-8 max-sm:px-4">
+    <div className="grid min-h-dvh grid-cols-1 grid-rows-[64px_1fr_56px] px-8 max-sm:px-4">
       <header className="flex items-center">
-        <Link to="/w/$workspace" params={{ workspace: slug }} search={{}}>
+        <Link to="/w/$workspace" params={{ workspace: slug }} search={{}} className="touch flex rounded-1">
           <Logo name={shellTexts.product} />
         </Link>
         <span className="flex-1" />
@@ -41,7 +41,7 @@ export function StartPage() {
         {!can("links:write") ? (
           <ReadOnly />
         ) : link === undefined ? (
-          <div className="mx-auto grid max-w-[620px] gap-6 text-center">
+          <div className="mx-auto grid max-w-[620px] grid-cols-1 gap-6 text-center">
             <div>
               <h1 className="text-30 font-semibold tracking-[-.024em] max-sm:text-24">{t.title}</h1>
               <p className="mt-2 text-14 text-text-2">{t.lead(location.host)}</p>
@@ -58,7 +58,12 @@ export function StartPage() {
           {t.help.before} <Kbd>?</Kbd> {t.help.after}
         </span>
         <span className="flex-1" />
-        <Link to="/w/$workspace" params={{ workspace: slug }} search={{}} className="rounded-1 py-3 hover:text-text">
+        <Link
+          to="/w/$workspace"
+          params={{ workspace: slug }}
+          search={{}}
+          className="touch rounded-1 py-3 hover:text-text"
+        >
           {t.skip}
         </Link>
       </footer>

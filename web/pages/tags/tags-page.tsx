@@ -12,6 +12,7 @@ import { formatNumber } from "../../format.ts";
 import { fieldErrorsOf, messageOf, useSettled } from "../../forms.ts";
 import { linksTexts, tagsTexts as t } from "../../texts/links.ts";
 import { Button, buttonClass, IconButton } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
 import { Tag as TagMark } from "../../ui/chip.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -88,20 +89,22 @@ export function TagsPage() {
           onRetry={() => void tags.refetch()}
         />
       ) : items.length === 0 ? (
-        <Empty
-          icon={TagIcon}
-          action={
-            prefix === "" ? (
-              <RouterLink to="/w/$workspace/links" params={{ workspace: slug }} search={{}} className={buttonClass()}>
-                {t.toLinks}
-              </RouterLink>
-            ) : (
-              <Button onClick={() => setTyped("")}>{t.clearSearch}</Button>
-            )
-          }
-        >
-          {prefix === "" ? t.empty : t.nothing(prefix)}
-        </Empty>
+        <Card>
+          <Empty
+            icon={TagIcon}
+            action={
+              prefix === "" ? (
+                <RouterLink to="/w/$workspace/links" params={{ workspace: slug }} search={{}} className={buttonClass()}>
+                  {t.toLinks}
+                </RouterLink>
+              ) : (
+                <Button onClick={() => setTyped("")}>{t.clearSearch}</Button>
+              )
+            }
+          >
+            {prefix === "" ? t.empty : t.nothing(prefix)}
+          </Empty>
+        </Card>
       ) : (
         <Table label={t.table} columns={[undefined, 110, 60]}>
           <TableHead>
@@ -124,7 +127,7 @@ export function TagsPage() {
                     params={{ workspace: slug }}
                     search={{ tag: one.tag }}
                     aria-label={t.showLinks(one.tag)}
-                    className="inline-flex max-w-full rounded-1 hover:underline"
+                    className="touch inline-flex max-w-full rounded-1 hover:underline"
                   >
                     <TagMark>{one.tag}</TagMark>
                   </RouterLink>

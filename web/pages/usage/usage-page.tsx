@@ -113,7 +113,7 @@ function LinkLine({ use }: { readonly use: LimitUse & { readonly link: string; r
         to="/w/$workspace/links/$link"
         params={{ workspace: slug, link: use.link }}
         search={{}}
-        className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-1 px-3.5 py-2.5 hover:bg-hover sm:grid-cols-[minmax(0,12rem)_minmax(0,1fr)_auto]"
+        className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-1 px-3.5 py-2.5 hover:bg-hover sm:grid-cols-[minmax(0,14rem)_minmax(0,1fr)_12rem]"
       >
         <span className="truncate font-medium">/{use.code}</span>
         <span className="max-sm:order-last max-sm:col-span-2">
