@@ -23,12 +23,11 @@ if (!Bun.argv.includes("--if-changed") || !isCurrent) {
     await bundle();
     console.log(`Bundled the server in ${((performance.now() - started) / 1_000).toFixed(1)} s`);
   } catch (error) {
-    // Not an older bundle instead: it would be another version than the one that was installed.
     console.error(error);
-    console.error(
-      "The server could not be bundled into dist/server. `bun src/main.ts serve` starts it from its sources.",
-    );
-    process.exitCode = 1;
+    // Not an older bundle instead: it would be another version than the one that was installed. If it cannot be removed
+    // either, this fails.
+    rmSync(join(target, "main.ts"), { force: true });
+    console.error("The server could not be bundled into dist/server: it starts from its sources.");
   }
 }
 
