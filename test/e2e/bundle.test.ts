@@ -11,16 +11,25 @@ test("the bundled server has its threads, its API and what it loads later", asyn
     cwd: root,
   });
   expect([bundled.code, bundled.stderr]).toEqual([0, ""]);
-  const server = await startServer({ source: join(root, "dist/server") });
+  const server = await startServer({
+    ...{ source: join(root, "dist/server"), env: { QL_TRUSTED_PROXIES: "127.0.0.1" } },
+  });
   try {
     const headers = { authorization: `Bearer ${server.key}`, "content-type": "application/json" };
-    const body = JSON.stringify({ links: [{ url: "https://example.com/", code: "bundled", tags: ["one"] }] });
+    const rules = [{ when: { country: ["US"] }, url: "https://example.com/us" }];
+    const body = JSON.stringify({ links: [{ url: "https://example.com/", code: "bundled", tags: ["one"], rules }] });
     // In the background thread.
     const made = await fetch(`${server.url}/api/links/bulk`, { method: "POST", headers, body });
     expect(await made.json()).toMatchObject({ created: 1 });
     expect((await fetch(`${server.url}/bundled`, { redirect: "manual" })).status).toBe(302);
+    // The table of countries is a file beside the bundle.
+    const fromUs = { redirect: "manual", headers: { "x-forwarded-for": "8.8.8.8" } } as const;
+    await until("the country to be known", async () => {
+      const { headers: sent } = await fetch(`${server.url}/bundled`, fromUs);
+      return sent.get("location") === "https://example.com/us" || undefined;
+    });
     const recorded = async () =>
-      /^quicklink_clicks_recorded_total\{as="event"\} 1$/m.test(await metrics()) || undefined;
+      /^quicklink_clicks_recorded_total\{as="event"\} [1-9]/m.test(await metrics()) || undefined;
     const metrics = async () => (await fetch(`${server.url}/metrics`)).text();
     await until("the thread of clicks to record it", recorded, 20_000);
     for (const [path, status] of [
@@ -33,4 +42,5 @@ test("the bundled server has its threads, its API and what it loads later", asyn
   } finally {
     await server.stop();
   }
+  expect(server.output()).not.toMatch(/"level":"(?:error|fatal)"/);
 }, 120_000);
