@@ -19,7 +19,7 @@ import { browserHeaders, load } from "./load.ts";
 import { memoryOf } from "./memory-of.ts";
 import { compare, rotated } from "./rounds.ts";
 import { median, progress, round, table } from "./show.ts";
-import { createLink, startSubject } from "./subject.ts";
+import { createLink, figures, startSubject } from "./subject.ts";
 
 const target: Target = { most: 1.1 };
 const counts = [1, 2, 4] as const;
@@ -60,6 +60,8 @@ async function run(): Promise<readonly Figure[]> {
       const started = performance.now();
       const args = count === 1 ? [] : ["--workers", String(count)];
       const server = await startServer({ env, dataDir, key, args });
+      const ready = async () => (await figures(server))("quicklink_workers") === count || undefined;
+      await until(`${count} processes to answer`, ready);
       const startMs = performance.now() - started;
       const startCpuMs = median(serving(server, count).map((pid) => cpuMicros(pid) / 1_000));
       contenders.push({ count, server, startMs, startCpuMs, micros: [], perSecond: [] });
