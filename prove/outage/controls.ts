@@ -23,7 +23,7 @@ export const controls: readonly Control[] = [
       },
     ],
     plays: ["stampede"],
-    breaks: ["stampede.refused"],
+    breaks: ["stampede.queries"],
   },
   {
     name: "one lookup in three that is refused while Redis is unavailable",

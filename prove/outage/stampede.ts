@@ -69,12 +69,8 @@ export async function stampede(site: Site): Promise<Claim[]> {
       ...{ figure: refused.length, bound: { exactly: 0 } },
     },
     {
-      ...{
-        scenario,
-        measure: "refused",
-        promise: "links that are in no cache share queries, so most visitors need not come again",
-      },
-      ...{ done, times: askedIn(burst), figure: told, bound: { most: askedIn(burst) / 2 } },
+      ...{ scenario, measure: "queries", promise: "links that are in no cache share queries to SQL" },
+      ...{ done, times: askedIn(burst), figure: gained.queries, bound: { most: askedIn(burst) / 4 } },
     },
   ];
 }

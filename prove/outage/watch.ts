@@ -19,6 +19,8 @@ export interface Gained {
   readonly stale: number;
   /** Lookups sent away because too many waited for SQL. */
   readonly shed: number;
+  /** To SQL, for links. */
+  readonly queries: number;
   readonly byMemory: number;
   readonly byRedis: number;
   /** Lookups that Redis should have answered: it did not, or could not be trusted. */
@@ -83,7 +85,7 @@ export async function startWatch(servers: readonly Server[]): Promise<Watch> {
     const since = (name: keyof Gained) =>
       now.reduce((sum, seen, i) => sum + seen.counted[name] - (first[i]?.counted[name] ?? 0), 0);
     return {
-      ...{ stale: since("stale"), shed: since("shed"), byMemory: since("byMemory") },
+      ...{ stale: since("stale"), shed: since("shed"), queries: since("queries"), byMemory: since("byMemory") },
       ...{ byRedis: since("byRedis"), pastRedis: since("pastRedis") },
     };
   };
@@ -127,7 +129,13 @@ async function look({ url }: Server): Promise<Seen> {
     open: [...text.matchAll(/^quicklink_breaker_open\{of="(\w+)"[^}]*\} 1$/gm)].map(([, of]) => String(of)),
     feedSeconds: figure("quicklink_feed_age_seconds"),
     counted: {
-      ...{ stale: event("stale"), shed: event("shed"), byMemory: hit("memory"), byRedis: hit("redis") },
+      ...{
+        stale: event("stale"),
+        shed: event("shed"),
+        queries: event("query"),
+        byMemory: hit("memory"),
+        byRedis: hit("redis"),
+      },
       pastRedis: why("failed") + why("untrusted"),
     },
   };

@@ -115,6 +115,7 @@ export function gatheredSource<Value>(
 
   async function read(batch: readonly Pending<Value>[]): Promise<void> {
     running++;
+    counts.events.query++;
     let answers: readonly (LookupAnswer<Value> | Error)[] = [];
     let failure: unknown = new Error("the source answered less than it was asked");
     try {

@@ -15,7 +15,7 @@ export interface CacheCounts {
 
 const tiers = ["memory", "redis"] as const;
 const reasons = ["absent", "fence", "older", "expired", "untrusted", "failed"] as const;
-const events = ["stale", "fill_rejected", "refreshed", "shed", "link_written", "missing_written"] as const;
+const events = ["stale", "fill_rejected", "refreshed", "shed", "query", "link_written", "missing_written"] as const;
 
 /** For a cache whose lookups nobody watches. */
 export const uncounted = (): CacheCounts => ({
