@@ -44,7 +44,7 @@ const routes = {
       description: "The HTML of the email, for a frame of a page of this server. Its links do nothing.",
       request: {
         query: z.strictObject({
-          name: nameSchema,
+          name: nameSchema.openapi({ example: "digest" }),
           theme: z
             .enum(["light", "dark"])
             .optional()
