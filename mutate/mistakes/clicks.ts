@@ -604,9 +604,15 @@ export const clicks: Mistakes = {
   },
   "days-with-clicks-not-looked-at": {
     file: "clicks/reports/gather.ts",
-    from: "day <= utcDay(one.to - 1)",
-    to: "day < utcDay(one.to - 1)",
+    from: "empty.delete(day);",
+    to: "empty.has(day);",
     tests: reports,
     only: "SQLite.*(days are condensed|equal a reckoning)",
+  },
+  "last-utc-day-of-a-day-not-looked-at": {
+    file: "clicks/reports/gather.ts",
+    from: "day <= utcDay(one.to - 1)",
+    to: "day < utcDay(one.to - 1)",
+    tests: ["src/clicks/reports/gather.test.ts"],
   },
 };

@@ -133,7 +133,7 @@ async function gatherOnce(
 }
 
 /** Every day with clicks has a roll-up, in the time that has roll-ups. */
-function emptyDaysIn({ from, to }: Span, periods: readonly StoredPeriod[], condensed: Span): Set<number> {
+export function emptyDaysIn({ from, to }: Span, periods: readonly StoredPeriod[], condensed: Span): Set<number> {
   const days = periods.filter(({ grain }) => grain === grains.day);
   const empty = new Set<number>();
   const [first, end] = [utcDay(Math.max(from, condensed.from) + dayMs - 1), utcDay(Math.min(to, condensed.to))];
