@@ -77,7 +77,7 @@ test("no draft has a password or a key, and what came back without its password 
   const link = await site.create({ url: "https://example.com/drafts" });
   const { page, goto, calm } = await dashboard.open(site, owner);
   await goto("/w/default/settings/email");
-  await page.getByLabel("API key of SendGrid").fill(secret);
+  await page.getByLabel("SendGrid API key").fill(secret);
   await page.getByLabel("Sender", { exact: true }).fill("links@example.com");
 
   await goto(`/w/default/links/${link.id}`);
