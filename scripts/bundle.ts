@@ -17,8 +17,9 @@ const keptMs = 7 * 86_400_000;
 
 const started = performance.now();
 const source = fingerprint();
+const isStarting = Bun.argv.includes("--if-changed");
 const isCurrent = existsSync(note) && readFileSync(note, "utf8") === source;
-if (!Bun.argv.includes("--if-changed") || !isCurrent) {
+if (!isStarting || !isCurrent) {
   try {
     await bundle();
     console.log(`Bundled the server in ${((performance.now() - started) / 1_000).toFixed(1)} s`);
@@ -27,7 +28,9 @@ if (!Bun.argv.includes("--if-changed") || !isCurrent) {
     // Not an older bundle instead: it would be another version than the one that was installed. If it cannot be removed
     // either, this fails.
     rmSync(join(target, "main.ts"), { force: true });
-    console.error("The server could not be bundled into dist/server: it starts from its sources.");
+    console.error("The server could not be bundled into dist/server.");
+    if (isStarting) console.error("It starts from its sources instead.");
+    else process.exitCode = 1;
   }
 }
 

@@ -6,6 +6,7 @@
 export function gatherPerTurn<Item, Result>(
   most: number,
   work: (items: readonly Item[]) => Promise<readonly (Result | Error)[]>,
+  nextTurn: (start: () => void) => void = setImmediate,
 ): (item: Item) => Promise<Result> {
   interface Waiting {
     readonly item: Item;
@@ -37,7 +38,7 @@ export function gatherPerTurn<Item, Result>(
 
   return (item) => {
     const answered = Promise.withResolvers<Result>();
-    if (waiting.push({ item, answered }) === 1) setImmediate(start);
+    if (waiting.push({ item, answered }) === 1) nextTurn(start);
     return answered.promise;
   };
 }

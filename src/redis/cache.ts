@@ -37,6 +37,8 @@ export interface RedisCacheOptions<Value> {
   readonly written?: (kind: "link" | "missing") => void;
   readonly clock?: Clock;
   readonly random?: () => number;
+  /** When the reads of one turn begin. */
+  readonly nextTurn?: (start: () => void) => void;
 }
 
 export interface RedisCache<Value> extends Tier<Value>, CorrectableTier {
@@ -77,6 +79,12 @@ interface Server {
   /** Redis's clock minus ours. */
   readonly offsetMs: number;
   believedAt: number;
+}
+
+interface Read {
+  readonly key: string;
+  /** Of the connection on which its server was trusted. */
+  readonly generation: number;
 }
 
 export function createRedisCache<Value>(options: RedisCacheOptions<Value>): RedisCache<Value> {
@@ -134,19 +142,33 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
 
   const namesOf = (key: string) => keysOf(form.name, serverOf(key)?.epoch ?? plain, key);
 
-  /** Keys of one turn are read together: one command on a single server, and one for each slot of a Cluster. */
-  const get = gatherPerTurn<string, Shared<Value>>(keysPerRead, async (keys) => {
-    const bySlot = new Map<number, string[]>();
-    for (const key of keys) {
-      const slot = redis.slotOf(`{${key}}`);
-      const some = bySlot.get(slot);
-      if (some === undefined) bySlot.set(slot, [key]);
-      else some.push(key);
-    }
-    const found = new Map<string, Shared<Value> | Error>();
-    await Promise.all(Array.from(bySlot.values(), (some) => getSome(some, found)));
-    return keys.map((key) => found.get(key) ?? new Error(`${key} was not read`));
-  });
+  /**
+   * Keys of one turn are read together: one command on a single server, and one for each slot of a Cluster. A server is
+   * trusted on one connection: a read that waited while another one was opened must not be answered by it.
+   */
+  const readInTurn = gatherPerTurn<Read, Shared<Value>>(
+    keysPerRead,
+    async (reads) => {
+      const current = redis.generation;
+      const bySlot = new Map<number, string[]>();
+      for (const { key, generation } of reads) {
+        if (generation !== current) continue;
+        const slot = redis.slotOf(`{${key}}`);
+        const some = bySlot.get(slot);
+        if (some === undefined) bySlot.set(slot, [key]);
+        else some.push(key);
+      }
+      const found = new Map<string, Shared<Value> | Error>();
+      await Promise.all(Array.from(bySlot.values(), (some) => getSome(some, found)));
+      return reads.map(({ key, generation }) => {
+        const answer = generation === current ? found.get(key) : undefined;
+        return answer ?? new Error(`the connection changed before ${key} was read`);
+      });
+    },
+    options.nextTurn,
+  );
+
+  const get = (key: string): Promise<Shared<Value>> => readInTurn({ key, generation: redis.generation });
 
   async function getSome(keys: readonly string[], found: Map<string, Shared<Value> | Error>): Promise<void> {
     const names = keys.flatMap(namesOf);

@@ -54,7 +54,8 @@ describe("config", () => {
   const setting = (all: readonly Shown[], name: string) => all.find((one) => one.name === name);
 
   test("shows every setting of the document, its value and where it came from", async () => {
-    const all = await settings({ PORT: "4321", QL_LINK_DAYS: "30" });
+    // Not the folder of a server that was started here.
+    const all = await settings({ PORT: "4321", QL_LINK_DAYS: "30", QL_DATA: tempFolder() });
     expect(setting(all, "PORT")).toEqual({ name: "PORT", value: "4321", origin: "environment" });
     expect(setting(all, "QL_LINK_DAYS")).toEqual({ name: "QL_LINK_DAYS", value: "30", origin: "environment" });
     expect(setting(all, "HOST")).toEqual({ name: "HOST", value: "0.0.0.0", origin: "default" });

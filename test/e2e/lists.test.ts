@@ -34,6 +34,7 @@ const fixed: Readonly<Record<string, string>> = {
   "getUsage.limits": "one for each limit that there is",
   "getUsage.hitsPerLinkPerMonth": "the ten links nearest to their limit",
   "getEmailStats.providers": "one for each provider that there is",
+  "listEmailTemplates.items": "one for each email that there is",
   "getStats.series": "as many intervals as a report may have",
   "getLinkStats.series": "as many intervals as a report may have",
   "getLinkTrends.items": "one for each link that is asked for, at most 100",

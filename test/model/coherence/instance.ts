@@ -11,6 +11,7 @@ import type { Redis } from "../../../src/redis/client.ts";
 import { nameOf } from "../../ground/changes.ts";
 import type { Code } from "./code.ts";
 import type { ModelSql, Thing } from "./sql.ts";
+import type { Steps } from "./steps.ts";
 
 export interface Instance {
   readonly cache: Cache<Thing>;
@@ -29,6 +30,7 @@ export interface InstanceParts {
   readonly sql: ModelSql;
   readonly redis: Redis;
   readonly clock: Clock;
+  readonly steps: Steps;
 }
 
 const form: Form<Thing> = {
@@ -43,9 +45,12 @@ const pollMs = 500;
 const wait = { redis: 600_000, sql: 600_000 };
 const silent = createLog("silent", { write() {} }, false, () => 0);
 
-export async function openInstance({ code, sql, redis, clock }: InstanceParts): Promise<Instance> {
+export async function openInstance({ code, sql, redis, clock, steps }: InstanceParts): Promise<Instance> {
   const counts = countCache(createMetrics());
-  const tier = code.redisCache.createRedisCache<Thing>({ redis, form, clock, random: () => 0.5 });
+  const tier = code.redisCache.createRedisCache<Thing>({
+    ...{ redis, form, clock, random: () => 0.5 },
+    nextTurn: (start) => void steps.step("reads of a turn are gathered").then(start),
+  });
   const source = code.tiered.createTiered<Thing>({
     tier,
     sql: { load: (key): Promise<Versioned<Thing>> => sql.load(key) },

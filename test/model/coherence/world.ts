@@ -34,7 +34,7 @@ export async function play(code: Code, scheduler: Scheduler, { events, fates }: 
 
   async function open(name: keyof typeof skewMs): Promise<Instance> {
     const own = { ...clock, now: () => clock.now() + skewMs[name] };
-    return await openInstance({ code, sql, redis: redis.connect(name), clock: own });
+    return await openInstance({ code, sql, redis: redis.connect(name), clock: own, steps });
   }
 
   steps.isCalm = true;
