@@ -33,8 +33,8 @@ export const crash: Proof = {
       edits: [
         {
           file: "links/create/new-links.ts",
-          from: "return gathered(spenderOf(tenant, links, spending), links);",
-          to: `void gathered(spenderOf(tenant, links, spending), links);
+          from: "return gathered({ spender: spenderOf(tenant, links, spending), links });",
+          to: `void gathered({ spender: spenderOf(tenant, links, spending), links });
       return links.map((link) => ({ kind: "created", link: toLink({ ...toRow(tenant, link), version: 1 }) }));`,
         },
       ],
@@ -59,8 +59,8 @@ export const crash: Proof = {
       edits: [
         {
           file: "links/create/new-links.ts",
-          from: "await raiseVersions(sql, trx, { claims, tenant }, links[0]?.at ?? 0);",
-          to: "await sql.transaction((own) => raiseVersions(sql, own, { claims, tenant }, links[0]?.at ?? 0));",
+          from: "(await raiseVersions(sql, trx, { claims }, at)).map(",
+          to: "(await sql.transaction((own) => raiseVersions(sql, own, { claims }, at))).map(",
         },
       ],
       plays: ["postgres"],
