@@ -64,7 +64,7 @@ export function bulkInsert<Table extends keyof Schema, Row = never>(
   const names = Object.keys(columns);
   const types = Object.values(columns) as BulkType[];
   const width = names.length;
-  const head = `insert into ${into} (${names.map((name) => `"${name}"`).join(", ")})`;
+  const head = `insert into "${into}" (${names.map((name) => `"${name}"`).join(", ")})`;
   const hasTexts = typeof tail === "function";
   const ending = (isOneOfTexts: string) => (hasTexts ? tail(isOneOfTexts) : tail);
 
