@@ -1,6 +1,6 @@
 /** A team in the dashboard: invite, accept with a limited role, keys, files. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { databases, type Site, startSite } from "../e2e/servers.ts";
+import { databases, type LinkBody, type Site, startSite } from "../e2e/servers.ts";
 import { type Dashboard, startDashboard } from "../ground/dashboard.ts";
 import { makePerson, type TestPerson } from "../ground/people.ts";
 
@@ -72,13 +72,29 @@ describe.each(databases)("on %s", (database) => {
     calm();
   }, 60_000);
 
-  test("a file is uploaded with the storage it takes, downloaded and deleted", async () => {
+  test("a file is uploaded, shared by a short link, downloaded by a visitor and by its owner, and deleted", async () => {
     const { page, goto, calm } = await dashboard.open(site, owner);
     await goto("/w/default/files");
     await page.getByLabel("Upload files").setInputFiles({
       ...{ name: "menu.txt", mimeType: "text/plain", buffer: Buffer.from("Soup of the day") },
     });
     await page.getByRole("row", { name: /menu\.txt/ }).waitFor();
+
+    await page.getByRole("button", { name: "Actions for menu.txt" }).click();
+    await page.getByRole("menuitem", { name: "Create a short link" }).click();
+    const drawer = page.getByRole("dialog", { name: "New link" });
+    await drawer.getByText("menu.txt").first().waitFor();
+    await page.keyboard.press("Control+Enter");
+    await page.getByText(/^Created /).waitFor();
+    const { items } = (await site.call("GET", "/api/links?limit=1")).json<{ items: LinkBody[] }>();
+    const visited = await site.visit(`/${items[0]?.code}`);
+    expect(visited.status).toBe(302);
+    const seen = await fetch(new URL(visited.headers.get("location") ?? "", site.server.url));
+    expect([await seen.text(), seen.headers.get("content-disposition")]).toEqual([
+      "Soup of the day",
+      expect.stringContaining("menu.txt"),
+    ]);
+
     await page.getByRole("button", { name: "Actions for menu.txt" }).click();
     const [download] = await Promise.all([
       page.waitForEvent("download"),
@@ -89,6 +105,7 @@ describe.each(databases)("on %s", (database) => {
     await page.getByRole("menuitem", { name: "Delete" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await page.getByText("Deleted menu.txt.").waitFor();
+    expect((await site.visit(`/${items[0]?.code}`)).status).toBe(404);
     calm();
   }, 60_000);
 });

@@ -14,8 +14,11 @@ export interface LinkDrawerState {
   readonly part: string | undefined;
   /** The link that a new one starts as a copy of. */
   readonly copyOf: string | undefined;
+  /** The file that a new one starts with as its destination. */
+  readonly toFile: string | undefined;
   /** `url`: the destination to start with. */
   create(url?: string): void;
+  createToFile(file: string): void;
   edit(id: string, part?: string): void;
   duplicate(id: string): void;
   /** Shows another part of the same link. */
@@ -28,13 +31,13 @@ export function useLinkDrawer(): LinkDrawerState {
   const navigate = useNavigate();
   const drawer = oneOf(search.drawer);
   const show = useCallback(
-    (next: { drawer?: string; part?: string; url?: string; copy?: string }, replace = false) =>
+    (next: { drawer?: string; part?: string; url?: string; copy?: string; toFile?: string }, replace = false) =>
       void navigate({
         to: ".",
         replace,
         search: (before: object) => ({
           ...before,
-          ...{ drawer: undefined, part: undefined, url: undefined, copy: undefined },
+          ...{ drawer: undefined, part: undefined, url: undefined, copy: undefined, toFile: undefined },
           ...next,
         }),
         resetScroll: false,
@@ -46,7 +49,9 @@ export function useLinkDrawer(): LinkDrawerState {
     id: drawer === "new" ? undefined : drawer,
     part: oneOf(search.part),
     copyOf: oneOf(search.copy),
+    toFile: oneOf(search.toFile),
     create: (url) => show({ drawer: "new", ...(url !== undefined && { url }) }),
+    createToFile: (file) => show({ drawer: "new", toFile: file }),
     edit: (id, part) => show({ drawer: id, ...(part !== undefined && { part }) }),
     duplicate: (id) => show({ drawer: "new", copy: id }),
     show: (part) =>

@@ -27,14 +27,16 @@ const usualDays = 365;
 function NewLink() {
   const { slug } = useWorkspace();
   const url = oneOf(useSearch({ strict: false }).url) ?? "";
+  const { toFile } = useLinkDrawer();
   const { data } = useTenant();
   const days = data?.linkDays ?? usualDays;
+  const start = toFile ?? url;
   return (
     <LinkEditor
-      key={`${url} ${days}`}
+      key={`${start} ${days}`}
       title={t.newLink}
-      draftName={`link:${slug}:new${url === "" ? "" : `:${url}`}`}
-      initial={emptyForm(url, days)}
+      draftName={`link:${slug}:new${start === "" ? "" : `:${start}`}`}
+      initial={toFile === undefined ? emptyForm(url, days) : { ...emptyForm("", days), kind: "file", file: toFile }}
       again={() => emptyForm("", days)}
       link={undefined}
     />

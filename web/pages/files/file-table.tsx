@@ -1,5 +1,4 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
 import Download from "lucide-react/icons/download";
 import Ellipsis from "lucide-react/icons/ellipsis";
 import FileIcon from "lucide-react/icons/file";
@@ -11,6 +10,7 @@ import type { File as StoredFile } from "../../api/generated.ts";
 import { refresh } from "../../api/queries.ts";
 import { formatBytes, formatDateTime, formatRelative } from "../../format.ts";
 import { messageOf } from "../../forms.ts";
+import { useLinkDrawer } from "../../shell/link-drawer.ts";
 import { commonTexts } from "../../texts/common.ts";
 import { fileTexts as t } from "../../texts/files.ts";
 import { LetterTile } from "../../ui/avatar.tsx";
@@ -71,9 +71,9 @@ export function FileTable({ files, onPrevious, onNext }: FileTableProps) {
 }
 
 function FileRow({ file }: { readonly file: StoredFile }) {
-  const { slug, can } = useWorkspace();
+  const { can } = useWorkspace();
   const queries = useQueryClient();
-  const navigate = useNavigate();
+  const drawer = useLinkDrawer();
   const toast = useToast();
   const [isDeleting, setIsDeleting] = useState(false);
   const { id, name, state } = file;
@@ -121,16 +121,7 @@ function FileRow({ file }: { readonly file: StoredFile }) {
       <Cell align="end">
         <Menu trigger={<IconButton icon={Ellipsis} label={t.actionsFor(name)} />}>
           {isStored && can("links:write") && (
-            <MenuItem
-              icon={Link2}
-              onSelect={() =>
-                void navigate({
-                  to: "/w/$workspace/files",
-                  params: { workspace: slug },
-                  search: { drawer: "new", file: id },
-                })
-              }
-            >
+            <MenuItem icon={Link2} onSelect={() => drawer.createToFile(id)}>
               {t.createLink}
             </MenuItem>
           )}
