@@ -30,7 +30,7 @@ export const importExport: Mistakes = {
   },
   "damaged-text-imported": {
     file: "import-export/records.ts",
-    from: "  if (damage !== undefined) return { line, problem: damage };\n",
+    from: "  if (cells.some(isDamaged)) return { line, problem: damaged };\n",
     to: "",
     tests: records,
   },

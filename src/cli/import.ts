@@ -99,7 +99,7 @@ async function run(core: Core, tenant: Tenant, file: string, options: ImportOpti
     },
   });
   try {
-    const done = await importRecords(records, from, settings);
+    const { position: done } = await importRecords(records, from, settings);
     if (id !== undefined) await positions.finish(tenant.id, id);
     progress.end();
     conclude(done, options, dryRun);

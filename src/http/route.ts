@@ -267,6 +267,9 @@ export const soughtText = (most: number) =>
 
 /** One line of text: no control characters, not blank, well-formed. */
 export const singleLine = (most: number) => readable(most, lineControl, "Must not contain control characters.");
+/** The same as a condition, for callers that decide without a schema. */
+export const isReadableLine = (text: string, most: number): boolean =>
+  text.length <= most && !lineControl.test(text) && text.isWellFormed() && text.trim() !== "";
 /** Several lines. */
 export const multiLine = (most: number) =>
   readable(most, textControl, "Must not contain control characters other than tabs and line breaks.");

@@ -22,11 +22,11 @@ export async function* textOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<
   yield decoder.decode();
 }
 
-const damaged = "\ufffd";
+const replacement = "\ufffd";
 
-/** What is wrong with text that was damaged on the way, if anything. */
-export const damageIn = (text: string): string | undefined =>
-  text.includes(damaged) ? "has bytes that are not UTF-8" : undefined;
+/** Whether text was damaged on the way. */
+export const isDamaged = (text: string): boolean => text.includes(replacement);
+export const damaged = "has bytes that are not UTF-8";
 
 const headBytes = 1_000;
 

@@ -129,12 +129,18 @@ export type OwnPlaces = readonly (readonly [name: OwnColumn, place: number])[];
 export const ownPlaces = (names: readonly string[]): OwnPlaces =>
   ownColumns.map((name) => [name, names.lastIndexOf(name)] as const).filter(([, place]) => place >= 0);
 
-/** A CSV row in our own columns. Cells are text, and an empty cell counts as missing. */
-export function ownCells(cells: readonly string[], places: OwnPlaces): Fields {
+/** A CSV row in our own columns, as `own` returns it. Cells are text, and an empty cell counts as missing. */
+export function ownCells(cells: readonly string[], places: OwnPlaces): Fields | string {
   const fields: Partial<Record<OwnColumn, unknown>> = {};
   for (const [name, place] of places) {
     const cell = cells[place] ?? "";
-    if (cell !== "") fields[name] = ownCell(name, undisarm(cell));
+    if (cell === "") continue;
+    const value = ownCell(name, undisarm(cell));
+    if (name === "password" && typeof value === "boolean") {
+      if (value) return lostPassword;
+    } else if (value !== undefined && value !== "") {
+      fields[name] = value;
+    }
   }
   return fields as Fields;
 }
@@ -150,7 +156,9 @@ function ownCell(name: OwnColumn, text: string): unknown {
     case "hitsPerMonth":
       return Number(text);
     case "expiresAt":
-      return text === "never" ? null : text;
+      return text === "never" ? null : toTime(text);
+    case "createdAt":
+      return toTime(text);
     case "domain":
       return text.trim().toLowerCase() === ownDomainWord ? null : text;
     case "rules":

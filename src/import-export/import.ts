@@ -5,7 +5,8 @@ import { type Actor, byCommand } from "../history/history.ts";
 import { addToRequest } from "../history/requests.ts";
 import { monthName } from "../limits/window.ts";
 import { limitReached } from "../links/create/refusals.ts";
-import { cacheKey, type LinkKey } from "../links/link.ts";
+import type { NewLink } from "../links/create/new-links.ts";
+import { cacheKey, type LinkFields, type LinkKey } from "../links/link.ts";
 import type { LinkInput, Links } from "../links/links.ts";
 import { parseNewLink } from "../links/schemas.ts";
 import type { LinkStore } from "../links/store.ts";
@@ -49,6 +50,8 @@ export interface ImportSettings {
   /** Checks everything and writes nothing. */
   readonly dryRun: boolean;
   readonly now: () => number;
+  /** Asked before each batch. Once false, the import ends there. */
+  readonly goesOn?: (position: ImportPosition) => boolean | Promise<boolean>;
   /** Called after each batch with its number of rows. */
   readonly throttle?: Throttle;
   readonly refused: (line: number, problem: string) => void;
@@ -62,27 +65,41 @@ export interface ImportSettings {
 export const batchRows = 512; // one statement for each table
 const redraws = 20;
 
+/** `records`: in parts of any length. */
 export async function importRecords(
-  records: AsyncIterable<Row<Fields>>,
+  records: AsyncIterable<readonly Row<Fields>[]>,
   from: ImportPosition,
   settings: ImportSettings,
-): Promise<ImportPosition> {
+): Promise<Imported> {
+  const { goesOn = () => true, moved, throttle } = settings;
   let position = from;
   const seen: Seen = new Map();
   let passed = 0;
   let batch: Row<Fields>[] = [];
-  for await (const row of records) {
-    if (++passed <= from.records) continue;
-    batch.push(row);
-    if (batch.length < batchRows) continue;
-    position = await takeAll(batch, position, settings, seen);
-    await settings.moved(position);
-    await settings.throttle?.(batch.length);
-    batch = [];
+  for await (const rows of records) {
+    for (const row of rows) {
+      if (++passed <= from.records) continue;
+      batch.push(row);
+      if (batch.length < batchRows) continue;
+      if (!(await goesOn(position))) return { position, isEnd: false };
+      position = await takeAll(batch, position, settings, seen);
+      await moved(position);
+      await throttle?.(batch.length);
+      batch = [];
+    }
   }
-  if (batch.length > 0) position = await takeAll(batch, position, settings, seen);
-  await settings.moved(position);
-  return position;
+  if (batch.length > 0) {
+    if (!(await goesOn(position))) return { position, isEnd: false };
+    position = await takeAll(batch, position, settings, seen);
+  }
+  await moved(position);
+  return { position, isEnd: true };
+}
+
+export interface Imported {
+  readonly position: ImportPosition;
+  /** The file has no more rows. */
+  readonly isEnd: boolean;
 }
 
 /** What is left of the month is used to the last link: a batch that is too large is taken in halves. */
@@ -116,7 +133,8 @@ async function take(
   const wanted: WantedRow[] = [];
   const unfit: RefusedRow[] = [];
   for (const row of batch) {
-    const judged = await judge(row, settings);
+    const judging = judge(row, settings);
+    const judged = judging instanceof Promise ? await judging : judging;
     if ("input" in judged) wanted.push(judged);
     else unfit.push(judged);
   }
@@ -140,13 +158,12 @@ async function take(
   return to;
 }
 
-async function judge(
-  row: Row<Fields>,
-  { links, tenant, dryRun, by = byCommand }: ImportSettings,
-): Promise<WantedRow | RefusedRow> {
+/** At once if it can: a promise for each row would take as long as checking it. */
+function judge(row: Row<Fields>, settings: ImportSettings): Judged | Promise<Judged> {
   if ("problem" in row) return row;
   const { line, value } = row;
-  const { createdAt: created, [pastClicks]: before, ...sent } = value;
+  const isPlain = value.createdAt === undefined && value[pastClicks] === undefined;
+  const { createdAt: created, [pastClicks]: before, ...rest } = isPlain ? nothing : value;
   const past = before && parsePastClicks(before);
   if (before !== undefined && past === undefined) {
     return { line, problem: `${before.field}: Must be a whole number of at least 0.` };
@@ -154,18 +171,33 @@ async function judge(
   const createdAt = created === undefined || created === null ? undefined : fromIso(String(created));
   if (createdAt !== undefined && Number.isNaN(createdAt)) return { line, problem: "createdAt: Must be a time." };
   try {
-    const input = parseNewLink(sent);
+    const input = parseNewLink(isPlain ? value : rest);
+    const wanted = (link: NewLink | undefined, { url, file, domain }: LinkFields & Pick<NewLink, "domain">) => {
+      const made = link === undefined || createdAt === undefined ? link : { ...link, createdAt };
+      return { line, input, url, file, domain, link: made, past };
+    };
+    const { links, tenant, dryRun, by = byCommand } = settings;
     // A file of passwords would keep the server busy for hours. The operator's command computes them in its own process.
     if (by.kind !== "command" && input.password != null) return { line, problem: noPassword };
-    const link = dryRun ? undefined : await links.draft(tenant, input, by);
-    const { url, file, domain } = link ?? links.check(tenant, input);
-    const made = link && { ...link, ...(createdAt !== undefined && { createdAt }) };
-    return { line, input, url, file, domain, link: made, past };
+    if (dryRun) return wanted(undefined, links.check(tenant, input));
+    const link = links.draft(tenant, input, by);
+    if (!(link instanceof Promise)) return wanted(link, link);
+    return link.then((one) => wanted(one, one), refusedRow(line));
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    return { line, problem: sentenceOf(error) };
+    return refusedRow(line)(error);
   }
 }
+
+type Judged = WantedRow | RefusedRow;
+
+const nothing: Fields = {};
+
+const refusedRow =
+  (line: number) =>
+  (error: unknown): RefusedRow => {
+    if (!(error instanceof Problem)) throw error;
+    return { line, problem: sentenceOf(error) };
+  };
 
 const noPassword = "password: Links with a password cannot be imported. Create this link by hand.";
 

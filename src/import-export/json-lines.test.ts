@@ -6,11 +6,8 @@ async function read(text: string, size = 7): Promise<string[]> {
   async function* pieces() {
     for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
   }
-  const rows: string[] = [];
-  for await (const row of readJsonLines(pieces())) {
-    rows.push(`${row.line} ${"value" in row ? JSON.stringify(row.value) : row.problem}`);
-  }
-  return rows;
+  const rows = (await Array.fromAsync(readJsonLines(pieces()))).flat();
+  return rows.map((row) => `${row.line} ${"value" in row ? JSON.stringify(row.value) : row.problem}`);
 }
 
 test("one value per line, with either line ending, and none needed on the last", async () => {

@@ -17,10 +17,8 @@ async function read(content: string | Uint8Array): Promise<Row<Fields>[]> {
   async function* bytes() {
     yield typeof content === "string" ? new TextEncoder().encode(content) : content;
   }
-  const rows: Row<Fields>[] = [];
   const recognised = (format: string, passedOver: readonly string[]) => seen.push([format, ...passedOver].join(" "));
-  for await (const row of readRecords(textOf(bytes()), { recognised })) rows.push(row);
-  return rows;
+  return (await Array.fromAsync(readRecords(textOf(bytes()), { recognised }))).flat();
 }
 
 const values = async (content: string | Uint8Array) =>

@@ -1,6 +1,6 @@
 import { OperatorError } from "../base/errors.ts";
 import { readCsv } from "./csv.ts";
-import { damageIn } from "./decode-text.ts";
+import { damaged, isDamaged } from "./decode-text.ts";
 import {
   type Fields,
   type FormatName,
@@ -21,8 +21,8 @@ export interface ReadOptions {
   readonly only?: FormatName;
 }
 
-/** JSON lines begin with a brace. CSV begins with column names. */
-export async function* readRecords(text: AsyncIterable<string>, reading: ReadOptions): AsyncGenerator<Row<Fields>> {
+/** The rows of each piece of text together. JSON lines begin with a brace. CSV begins with column names. */
+export async function* readRecords(text: AsyncIterable<string>, reading: ReadOptions): AsyncGenerator<Row<Fields>[]> {
   const pieces = text[Symbol.asyncIterator]();
   let head = "";
   while (head.trim() === "") {
@@ -37,23 +37,24 @@ export async function* readRecords(text: AsyncIterable<string>, reading: ReadOpt
   yield* head.trimStart().startsWith("{") ? fromJsonLines(all, reading) : fromCsv(all, reading);
 }
 
-async function* fromCsv(text: AsyncIterable<string>, { recognised, only }: ReadOptions): AsyncGenerator<Row<Fields>> {
-  let names: readonly string[] | undefined;
-  let format: ImportFormat | undefined;
-  let places: OwnPlaces | undefined;
-  for await (const row of readCsv(text)) {
-    if (names === undefined || format === undefined) {
+async function* fromCsv(text: AsyncIterable<string>, { recognised, only }: ReadOptions): AsyncGenerator<Row<Fields>[]> {
+  let read: ((line: number, cells: readonly string[]) => Row<Fields>) | undefined;
+  for await (const rows of readCsv(text)) {
+    const links: Row<Fields>[] = [];
+    for (const row of rows) {
+      if (read !== undefined) {
+        links.push("problem" in row ? row : read(row.line, row.value));
+        continue;
+      }
       if ("problem" in row) throw new OperatorError(`Line ${row.line} (column names) ${row.problem}.`);
-      names = row.value.map(columnName);
-      format = recognise(names, only) ?? refuse(names, only);
+      const names = row.value.map(columnName);
+      const format = recognise(names, only) ?? refuse(names, only);
       const known = format.name === "quicklink" ? new Set<string>(ownColumns) : undefined;
-      places = known && ownPlaces(names);
+      const places = known && ownPlaces(names);
       recognised(format.name, known === undefined ? [] : names.filter((name) => !known.has(name)));
-    } else if ("problem" in row) {
-      yield row;
-    } else {
-      yield fromCells(row.line, row.value, names, format, places);
+      read = (line, cells) => fromCells(line, cells, names, format, places);
     }
+    yield links;
   }
 }
 
@@ -64,50 +65,42 @@ function fromCells(
   format: ImportFormat,
   places: OwnPlaces | undefined,
 ): Row<Fields> {
-  const damage = damageIn(cells.join(","));
-  if (damage !== undefined) return { line, problem: damage };
+  if (cells.some(isDamaged)) return { line, problem: damaged };
   if (cells.length !== names.length) {
     return { line, problem: `has ${cells.length} cells, but there are ${names.length} columns` };
   }
-  if (places !== undefined) return asLink(line, ownCells(cells, places), format);
+  if (places !== undefined) return asRow(line, ownCells(cells, places));
   return asLink(line, Object.fromEntries(names.map((name, i) => [name, cells[i] ?? ""])), format);
 }
 
 async function* fromJsonLines(
   text: AsyncIterable<string>,
   { recognised, only }: ReadOptions,
-): AsyncGenerator<Row<Fields>> {
+): AsyncGenerator<Row<Fields>[]> {
   let format: ImportFormat | undefined;
-  for await (const row of readJsonLines(text)) {
-    if ("problem" in row) {
-      yield row;
-      continue;
-    }
+  function read(row: Row<unknown>): Row<Fields> | undefined {
+    if ("problem" in row) return row;
     const { line, value } = row;
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      yield { line, problem: "is not an object" };
-      continue;
+      return { line, problem: "is not an object" };
     }
     // In the export of a workspace, most lines are links, and those that are not say so.
-    if ("record" in value && typeof value.record === "string" && value.record !== "link") continue;
-    const damage = damageIn(JSON.stringify(value));
-    if (damage !== undefined) {
-      yield { line, problem: damage };
-      continue;
-    }
+    if ("record" in value && typeof value.record === "string" && value.record !== "link") return undefined;
+    if (isDamaged(JSON.stringify(value))) return { line, problem: damaged };
     if (format === undefined) {
       const names = Object.keys(value);
       format = recognise(names, only) ?? refuse(names, only);
       recognised(format.name, []);
     }
-    yield asLink(line, value as Fields, format);
+    return asLink(line, value as Fields, format);
   }
+  for await (const rows of readJsonLines(text)) yield rows.flatMap((row) => read(row) ?? []);
 }
 
-function asLink(line: number, fields: Fields, { toLink }: ImportFormat): Row<Fields> {
-  const link = toLink(fields);
-  return typeof link === "string" ? { line, problem: link } : { line, value: link };
-}
+const asLink = (line: number, fields: Fields, { toLink }: ImportFormat): Row<Fields> => asRow(line, toLink(fields));
+
+const asRow = (line: number, link: Fields | string): Row<Fields> =>
+  typeof link === "string" ? { line, problem: link } : { line, value: link };
 
 /** Our own column names in any case; those of other formats as they are. */
 function columnName(cell: string): string {

@@ -64,8 +64,11 @@ export interface Links {
   createMany(tenant: Tenant, inputs: readonly LinkInput[], by: Actor, atomic?: boolean): Promise<BulkResult[]>;
   /** What a new link would be, by all rules except whether its code is free. Writes nothing. */
   check(tenant: Tenant, input: LinkInput): LinkFields & { readonly domain: string };
-  /** The same with an ID and a code, for callers that write many in their own transaction. */
-  draft(tenant: Tenant, input: LinkInput, by: Actor): Promise<NewLink>;
+  /**
+   * The same with an ID and a code, for callers that write many in their own transaction. A promise only if it takes time:
+   * for a password, or for more codes.
+   */
+  draft(tenant: Tenant, input: LinkInput, by: Actor): NewLink | Promise<NewLink>;
   get(tenant: TenantId, id: LinkId): Promise<Link>;
   /** By its code, or host/code on a custom domain. */
   byCode(tenant: TenantId, key: string): Promise<Link>;
@@ -126,11 +129,11 @@ export function createLinks(settings: LinkSettings): Links {
 
   function prepare(tenant: Tenant, input: LinkInput): LinkFields {
     const fields = complete(input, clock.now() + defaultDays * dayMs);
-    return check(tenant, fields, new Set(Object.keys(input) as (keyof LinkFields)[]));
+    return check(tenant, fields, { has: (name) => name in input });
   }
 
   /** Only the given fields are validated by today's rules; the others were accepted when they were set. */
-  function check(tenant: Tenant, fields: LinkFields, given: ReadonlySet<keyof LinkFields>): LinkFields {
+  function check(tenant: Tenant, fields: LinkFields, given: Given): LinkFields {
     const most = tenant.limits.hitsPerLinkPerMonth;
     if (given.has("hitsPerMonth") && fields.hitsPerMonth !== null && most !== null && fields.hitsPerMonth > most) {
       throw invalid("hitsPerMonth", "above_plan", `Your plan allows at most ${most} hits per link per month.`);
@@ -139,15 +142,13 @@ export function createLinks(settings: LinkSettings): Links {
       throw invalid("expiresAt", "in_the_past", "The expiry must be in the future. To stop a link now, disable it.");
     }
     const leadsAway = given.has("url") && fields.file === null;
-    const checked = {
-      ...fields,
-      url: leadsAway ? admit("url", fields.url) : fields.url,
-      fallbackUrl:
-        given.has("fallbackUrl") && fields.fallbackUrl !== null
-          ? admit("fallbackUrl", fields.fallbackUrl)
-          : fields.fallbackUrl,
-    };
-    return checkChoice(checked, given, admit);
+    const url = leadsAway ? admit("url", fields.url) : fields.url;
+    const fallbackUrl =
+      given.has("fallbackUrl") && fields.fallbackUrl !== null
+        ? admit("fallbackUrl", fields.fallbackUrl)
+        : fields.fallbackUrl;
+    const isSame = url === fields.url && fallbackUrl === fields.fallbackUrl;
+    return checkChoice(isSame ? fields : { ...fields, url, fallbackUrl }, given, admit);
   }
 
   const newCode = async (hidden: boolean): Promise<string> => (hidden ? privateCode() : issuer.next());
@@ -180,19 +181,19 @@ export function createLinks(settings: LinkSettings): Links {
     return { ...fields, domain: domain === null ? ownDomain : domainOf(domain) };
   }
 
-  async function draft(tenant: Tenant, input: LinkInput, by: Actor): Promise<NewLink> {
-    const hidden = input.private ?? false;
-    return {
-      ...checkNew(tenant, input),
-      ...(await hashed(tenant.id, input)),
-      id: input.id ?? newId("link", clock),
-      code: input.code ?? (await newCode(hidden)),
-      generated: input.code === undefined,
-      private: hidden,
-      findable: input.id !== undefined,
-      at: clock.now(),
-      by,
+  function draft(tenant: Tenant, input: LinkInput, by: Actor): NewLink | Promise<NewLink> {
+    const { code, private: hidden = false, id, password } = input;
+    const checked = checkNew(tenant, input);
+    const at = clock.now();
+    const link = {
+      ...checked,
+      ...(password === null && { passwordHash: null }),
+      ...{ id: id ?? newId("link", clock), generated: code === undefined, private: hidden, findable: id !== undefined },
+      ...{ at, by },
     };
+    if (code !== undefined && password == null) return { ...link, code };
+    const rest = async () => ({ ...link, ...(await hashed(tenant.id, input)), code: code ?? (await newCode(hidden)) });
+    return rest();
   }
 
   /** Links whose generated code was taken get another one. */
@@ -329,6 +330,8 @@ export function createLinks(settings: LinkSettings): Links {
     },
   };
 }
+
+type Given = Pick<ReadonlySet<keyof LinkFields>, "has">;
 
 /** What is checked again when a link comes back: its expiry is its own. */
 const destinations: ReadonlySet<keyof LinkFields> = new Set(["url", "fallbackUrl", "rules", "split"]);

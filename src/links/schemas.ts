@@ -8,6 +8,7 @@ import type { Limits } from "../tenants/tenants.ts";
 import { destinationMost } from "./destination.ts";
 import { type Link, type LinkFields, type LinkState, shortUrl, shownHost, stateless } from "./link.ts";
 import type { LinkChange, LinkInput } from "./links.ts";
+import { codeMost, readPlainLink, tagMost, tagsMost, titleMost } from "./plain-link.ts";
 import { linkSorts } from "./read/find.ts";
 import { listedStates } from "./read/listed-state.ts";
 import { choiceFields, choiceFromInput, showChoice } from "./routing/choice-schema.ts";
@@ -46,11 +47,11 @@ const fields = {
     .openapi({ description: "Redirect with 301 instead of 302. Browsers cache it for 90 seconds." }),
   status: z.enum(["active", "disabled"]),
   expiresAt: z.iso.datetime({ offset: true }).nullable().openapi({ description: "Null: never. Default: in one year." }),
-  title: singleLine(200).nullable(),
+  title: singleLine(titleMost).nullable(),
   notes: multiLine(2_000).nullable(),
   tags: z
-    .array(singleLine(50))
-    .max(20)
+    .array(singleLine(tagMost))
+    .max(tagsMost)
     .refine((tags) => new Set(tags).size === tags.length, {
       message: "Must not contain duplicates.",
       params: { code: "duplicate" },
@@ -106,7 +107,7 @@ const oneDestinationIfAny: Refine = (value, context) => {
 export const createSchema = z
   .strictObject({
     ...writable,
-    code: z.string().max(100).optional().openapi({
+    code: z.string().max(codeMost).optional().openapi({
       description: "3 to 64 letters, digits, - and _; case-sensitive. Default: seven generated characters.",
     }),
     domain: z.string().max(300).nullable().optional().openapi({
@@ -369,6 +370,8 @@ export function showLink(
 
 /** The same validation for callers outside HTTP. */
 export function parseNewLink(sent: unknown): LinkInput {
+  const plain = readPlainLink(sent);
+  if (plain !== undefined) return plain;
   const parsed = createSchema.safeParse(sent);
   if (!parsed.success) throw invalidInput(parsed.error, "link");
   return toInput(parsed.data);

@@ -62,6 +62,7 @@ async function check(parts: ImportStepParts, runs: ImportRuns, run: ImportRun): 
   let noted = 0;
   const settings = await settingsOf(parts, run, {
     dryRun: true,
+    goesOn: () => isStillWanted(runs, run),
     throttle: createPace(parts.redirects, sleep),
     refused: (line, problem) => bad.push({ line, problem }),
     async moved(to) {
@@ -71,9 +72,9 @@ async function check(parts: ImportStepParts, runs: ImportRuns, run: ImportRun): 
       await runs.note(run, { checked: to });
     },
   });
-  const checked = await importRecords(untilCancelled(recordsOf(parts, runs, run), runs, run), beginning, settings);
+  const { position: checked, isEnd } = await importRecords(recordsOf(parts, runs, run), beginning, settings);
   await runs.addBadRows(run, "check", bad);
-  await runs.note(run, { state: "checked", checked });
+  if (isEnd) await runs.note(run, { state: "checked", checked });
 }
 
 async function importSome(parts: ImportStepParts, runs: ImportRuns, run: ImportRun): Promise<void> {
@@ -82,20 +83,12 @@ async function importSome(parts: ImportStepParts, runs: ImportRuns, run: ImportR
   const bad: BadRow[] = [];
   const settings = await settingsOf(parts, run, {
     dryRun: false,
+    goesOn: async ({ records }) => records - from.records < stepRows && (await isStillWanted(runs, run)),
     throttle: createPace(parts.redirects, sleep),
     refused: (line, problem) => bad.push({ line, problem }),
     moved: () => runs.addBadRows(run, "import", bad.splice(0)),
   });
-  let isEnd = false;
-  const ended = () => {
-    isEnd = true;
-  };
-  const records = untilCancelled(recordsOf(parts, runs, run), runs, run, {
-    before: from.records,
-    most: stepRows,
-    ended,
-  });
-  await importRecords(records, from, settings);
+  const { isEnd } = await importRecords(recordsOf(parts, runs, run), from, settings);
   await runs.addBadRows(run, "import", bad);
   if (isEnd) await positions.finish(run.tenantId, run.id);
   await runs.note(run, isEnd ? { state: "done" } : {});
@@ -104,7 +97,7 @@ async function importSome(parts: ImportStepParts, runs: ImportRuns, run: ImportR
 async function settingsOf(
   { sql, links, store, tenants, clock }: ImportStepParts,
   run: ImportRun,
-  how: Pick<ImportSettings, "dryRun" | "throttle" | "refused" | "moved">,
+  how: Pick<ImportSettings, "dryRun" | "goesOn" | "throttle" | "refused" | "moved">,
 ): Promise<ImportSettings> {
   const tenant = await tenants.byId(run.tenantId);
   if (tenant === undefined) throw new OperatorError("The workspace is gone.");
@@ -133,31 +126,6 @@ function recordsOf({ storage }: ImportStepParts, runs: ImportRuns, run: ImportRu
   });
 }
 
-interface Stretch {
-  /** Rows that were imported before. */
-  readonly before: number;
-  /** Rows after those. */
-  readonly most: number;
-  /** The file has no more rows. One that was cancelled may be started again at once, so its state does not tell. */
-  readonly ended: () => void;
-}
-
-const wholeFile: Stretch = { before: 0, most: Number.POSITIVE_INFINITY, ended() {} };
-
-/** Asks between batches, so that none is left half done. */
-async function* untilCancelled<Item>(
-  records: AsyncIterable<Item>,
-  runs: ImportRuns,
-  run: ImportRun,
-  { before, most, ended }: Stretch = wholeFile,
-): AsyncGenerator<Item> {
-  let passed = 0;
-  for await (const record of records) {
-    const done = passed - before;
-    if (done >= most) return;
-    if (done >= 0 && done % batchRows === 0 && (await runs.get(run.tenantId, run.id))?.state !== run.state) return;
-    passed++;
-    yield record;
-  }
-  ended();
-}
+/** Whether nobody has cancelled it meanwhile. */
+const isStillWanted = async (runs: ImportRuns, { tenantId, id, state }: ImportRun): Promise<boolean> =>
+  (await runs.get(tenantId, id))?.state === state;

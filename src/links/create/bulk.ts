@@ -16,7 +16,7 @@ export interface BulkParts {
   readonly newCode: (hidden: boolean) => Promise<string>;
   readonly clock: Clock;
   readonly publish: Publish;
-  readonly draft: (tenant: Tenant, input: LinkInput, by: Actor) => Promise<NewLink>;
+  readonly draft: Links["draft"];
   readonly createDrafts: (tenant: Tenant, drafts: readonly NewLink[], by: Actor) => Promise<BulkResult[]>;
 }
 

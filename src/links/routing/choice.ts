@@ -23,7 +23,7 @@ export interface ChoiceFields extends Choice {
   readonly utm: Utm | null;
 }
 
-type Given = ReadonlySet<string>;
+type Given = Pick<ReadonlySet<string>, "has">;
 
 /** Only the given fields are validated by today's rules, but the total length is checked for all. */
 export function checkChoice<Fields extends ChoiceFields & { readonly url: string }>(
@@ -31,12 +31,13 @@ export function checkChoice<Fields extends ChoiceFields & { readonly url: string
   given: Given,
   admit: Admit,
 ): Fields {
-  const rules = given.has("rules") ? checkRules(fields.rules, admit) : fields.rules;
-  const split = given.has("split") ? checkSplit(fields.split, admit) : fields.split;
+  const { rules: ownRules, split: ownSplit } = fields;
+  const rules = given.has("rules") && ownRules.length > 0 ? checkRules(ownRules, admit) : ownRules;
+  const split = given.has("split") && ownSplit.length > 0 ? checkSplit(ownSplit, admit) : ownSplit;
   // A file has no URL to add parameters to.
   const own = fields.url === "" ? [] : [fields.url];
   if (fields.utm !== null) refuseUtm(fields.utm, [...own, ...rules.map(urlOf), ...split.map(urlOf)]);
-  return { ...fields, rules, split };
+  return rules === ownRules && split === ownSplit ? fields : { ...fields, rules, split };
 }
 
 const urlOf = ({ url }: { readonly url: string }): string => url;
