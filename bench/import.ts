@@ -1,13 +1,16 @@
 /**
  * What it costs to import links, and what redirects notice of it.
  *
- * Method, imports: `quicklink import` of a CSV file of 50,000 rows with code, URL, title and tags, as a process, on
+ * Method, cost: `quicklink import` of a CSV file of 30,000 rows with code, URL, title and tags, as a process, on
  * SQLite and on a private PostgreSQL that waits for the disk. The database driver alone inserts as many rows by hand
  * into the same tables in the same round, as many in a transaction as the import, with the same low priority
  * (`links-by-hand.ts`). With `QL_BENCH_BEFORE`, an older copy of the program imports the same file: see `older.ts`. What
  * is compared is the CPU time per link, of the process and of PostgreSQL, because processes of low priority have the
  * rest of a machine, which is another one every second. An import of one row is subtracted: it is the start of the
  * process. Links per second are printed beside it.
+ *
+ * Method, API: the same file through the API, which imports it in the server, here and in the older copy. What is
+ * compared is the time from its start until it is done.
  *
  * Method, redirects: a client requests 1,000 links in turn, 500 times per second, and times each from the moment it was
  * due. Quiet times alternate with imports of a file through the API, which run in the server. "client late" is how late
@@ -30,12 +33,14 @@ import { median, progress, quantile, round, table } from "./show.ts";
 import { authorization, createLinks, databases, type Subject, startSubject } from "./subject.ts";
 
 const rounds = 3;
-const rows = 50_000;
+const rows = 30_000;
+const apiRounds = 2;
+const apiRows = 10_000;
 const spells = 4;
 const spellRows = 20_000;
 const quietMs = 3_000;
 const perSecond = 500;
-const importMs = 300_000;
+const importMs = 120_000;
 /** As the command sets it. */
 const priority = 10;
 
@@ -48,16 +53,22 @@ export const importing: Bench = {
   name: "import",
   shows: "CPU per imported link, against a bare bulk insert; redirect latency during an import, against idle",
   needs: ["postgresql"],
+  parts: databases,
   run,
 };
 
-async function run(): Promise<readonly Figure[]> {
+async function run(parts: readonly string[]): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
-  for (const database of databases) {
+  const folder = olderFolder();
+  for (const database of databases.filter((name) => parts.length === 0 || parts.includes(name))) {
     const subject = await startSubject(database);
+    const older = folder === undefined ? undefined : await startOlder(folder, database);
     try {
-      figures.push(...(await measureRate(subject)), await measureRedirects(subject));
+      figures.push(...(await measureCost(subject, older)));
+      if (older !== undefined) figures.push(await measureApi(subject, older));
+      figures.push(await measureRedirects(subject));
     } finally {
+      await older?.stop();
       await subject.stop();
     }
   }
@@ -75,10 +86,9 @@ interface Cost {
   readonly seconds: number;
 }
 
-async function measureRate(subject: Subject): Promise<Figure[]> {
+async function measureCost(subject: Subject, older: Subject | undefined): Promise<Figure[]> {
   const { database } = subject;
   const folder = olderFolder();
-  const older = folder === undefined ? undefined : await startOlder(folder, database);
   const shown = progress();
   try {
     const sides: Side[] = [
@@ -113,8 +123,43 @@ async function measureRate(subject: Subject): Promise<Figure[]> {
     ];
   } finally {
     shown.end();
-    await older?.stop();
   }
+}
+
+async function measureApi(subject: Subject, older: Subject): Promise<Figure> {
+  const { database } = subject;
+  const shown = progress();
+  const took = new Map<Subject, number[]>([
+    [subject, []],
+    [older, []],
+  ]);
+  try {
+    for (let i = 0; i < apiRounds; i++) {
+      for (const one of rotated([subject, older], i)) {
+        shown.now(
+          `${database}: through the API, round ${i + 1} of ${apiRounds}: ${one === older ? "before" : "QuickLink"}`,
+        );
+        const start = await checkedImport(one.server, `a${i}`, apiRows);
+        const started = performance.now();
+        await start();
+        took.get(one)?.push(performance.now() - started);
+      }
+    }
+  } finally {
+    shown.end();
+  }
+  const [ours = [], theirs = []] = took.values();
+  const rate = (all: readonly number[]) => round((apiRows * 1_000) / median(all));
+  table([
+    ["through the API", "links/s"],
+    [`${database}, QuickLink`, rate(ours)],
+    [`${database}, before`, rate(theirs)],
+  ]);
+  return {
+    name: `${database}: time of an import through the API / before`,
+    ...compare(ours, theirs),
+    target: mostBefore,
+  };
 }
 
 async function importAll(command: readonly string[], cwd: string, subject: Subject, prefix: string): Promise<Cost> {
@@ -179,7 +224,7 @@ async function measureRedirects({ database, server }: Subject): Promise<Figure> 
   const starts: (() => Promise<void>)[] = [];
   for (let spell = 0; spell < spells; spell++) {
     shown.now(`${database}: checking file ${spell + 1} of ${spells}`);
-    starts.push(await checkedImport(server, `s${spell}`));
+    starts.push(await checkedImport(server, `s${spell}`, spellRows));
   }
   const pacer = await openPacer(server.port, 302);
   try {
@@ -231,8 +276,8 @@ async function measureRedirects({ database, server }: Subject): Promise<Figure> 
 }
 
 /** Uploads a file and has it checked; the returned function imports it. */
-async function checkedImport(server: Server, prefix: string): Promise<() => Promise<void>> {
-  const text = textOf(spellRows, prefix);
+async function checkedImport(server: Server, prefix: string, count: number): Promise<() => Promise<void>> {
+  const text = textOf(count, prefix);
   const call = async <Body>(method: string, path: string, body?: unknown): Promise<Body> => {
     const response = await fetch(`${server.url}${path}`, {
       ...{ method, headers: authorization(server) },

@@ -20,10 +20,10 @@ export interface LinksByHand {
   close(): Promise<void>;
 }
 
+/** As the program has them for plain links. */
 export const linkColumns = [
-  ...["id", "tenant_id", "domain", "code", "url", "file_id", "permanent", "status", "expires_at", "title", "notes"],
-  ...["tags", "fallback_url", "hits_per_month", "facts", "rules", "split", "utm", "forward_query", "password_hash"],
-  ...["created_at", "updated_at", "made_by_kind", "made_by"],
+  ...["id", "tenant_id", "domain", "code", "url", "permanent", "status", "expires_at", "title", "tags", "facts"],
+  ...["forward_query", "created_at", "updated_at", "made_by_kind", "made_by"],
 ];
 const month = new Date().toISOString().slice(0, 7);
 const conflict = `on conflict (domain, code) do update set version = link_versions.version + 1, state = 'live',
@@ -31,17 +31,19 @@ const conflict = `on conflict (domain, code) do update set version = link_versio
 const spent = `on conflict (tenant_id, name, month) do update set used = tenant_usage.used + excluded.used returning used`;
 
 let made = 0;
-/** Like those of the program in length and order. */
-export function handRow(code = `${process.pid.toString(36)}-${made.toString(36)}`, url = destination): HandRow {
-  const place = String(made++).padStart(10, "0");
-  return { id: `lnk_${Date.now().toString(32)}${process.pid}${place}`, code, url, title: null, tags: "[]" };
+/** Like those of the program in length and order: a link that has only its URL, or one from the file of an import. */
+export function handRow(isFromFile = false): HandRow {
+  const [code, place] = [`${process.pid.toString(36)}-${made}`, String(made).padStart(10, "0")];
+  const id = `lnk_${Date.now().toString(32)}${process.pid}${place}`;
+  const row = { id, code, url: destination, title: null, tags: "[]" };
+  const url = `https://example.com/products/${made++}?of=hand`;
+  return isFromFile ? { ...row, url, title: `Product ${place}`, tags: '["sale","spring"]' } : row;
 }
 
 const claimOf = (tenant: string, { code }: HandRow) => ["", code, 1, "live", tenant];
 const changeOf = ({ code }: HandRow, at: number) => ["link", "", code, 1, at];
 const linkOf = (tenant: string, { id, code, url, title, tags }: HandRow, at: number) => [
-  ...[id, tenant, "", code, url, null, 0, "active", at, title, null, tags, null, null, 1, null, null, null, 0, null],
-  ...[at, at, "key", null],
+  ...[id, tenant, "", code, url, 0, "active", at, title, tags, 1, 0, at, at, "key", null],
 ];
 
 export function sqliteByHand(path: string, tenant: string): LinksByHand {
@@ -77,7 +79,7 @@ const usageColumns = ["name", "month", "used", "tenant_id"];
 
 const claimTypes = ["text", "text", "bigint", "text", "text"];
 const changeTypes = ["text", "text", "text", "bigint", "bigint"];
-const numbers = new Set(["expires_at", "hits_per_month", "created_at", "updated_at"]);
+const numbers = new Set(["expires_at", "created_at", "updated_at"]);
 const flags = new Set(["permanent", "facts", "forward_query"]);
 const linkTypes = linkColumns.map((name) => (numbers.has(name) ? "bigint" : flags.has(name) ? "smallint" : "text"));
 

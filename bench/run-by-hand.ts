@@ -20,9 +20,7 @@ async function work(goOn: () => boolean): Promise<void> {
     hands.map(async (hand) => {
       while (goOn()) {
         made += each;
-        await hand.insert(
-          Array.from({ length: each }, (_, i) => handRow(undefined, `https://example.com/by/hand/${i}`)),
-        );
+        await hand.insert(Array.from({ length: each }, () => handRow(links > 0)));
       }
     }),
   );

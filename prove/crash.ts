@@ -35,7 +35,7 @@ export const crash: Proof = {
           file: "links/create/new-links.ts",
           from: "return gathered({ spender: spenderOf(tenant, links, spending), links });",
           to: `void gathered({ spender: spenderOf(tenant, links, spending), links });
-      return links.map((link) => ({ kind: "created", link: toLink({ ...toRow(tenant, link), version: 1 }) }));`,
+      return links.map((link) => ({ kind: "created", link: asCreated(tenant, link, 1) }));`,
         },
       ],
       plays: ["sqlite"],
@@ -59,8 +59,8 @@ export const crash: Proof = {
       edits: [
         {
           file: "links/create/new-links.ts",
-          from: "(await raiseVersions(sql, trx, { claims }, at)).map(",
-          to: "(await sql.transaction((own) => raiseVersions(sql, own, { claims }, at))).map(",
+          from: "await raiseVersions(sql, trx, { claims }, at)",
+          to: "await sql.transaction((own) => raiseVersions(sql, own, { claims }, at))",
         },
       ],
       plays: ["postgres"],
@@ -95,8 +95,8 @@ const dyingAt: Readonly<Record<Exclude<Place, "at_random">, Edit>> = {
   },
   in_transaction: {
     file: "links/create/new-links.ts",
-    from: "const inserted = new Map<LinkId, Link>();",
-    to: `const inserted = new Map<LinkId, Link>(); ${dieAt(40)}`,
+    from: "const inserted = new Map<NewLink, number>();",
+    to: `const inserted = new Map<NewLink, number>(); ${dieAt(40)}`,
   },
 };
 

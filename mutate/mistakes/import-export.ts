@@ -72,7 +72,7 @@ export const importExport: Mistakes = {
   },
   "two-imports-of-one-file": {
     file: "import-export/import-position.ts",
-    from: '        .where("records", "=", from.records)\n',
+    from: '.where("records", "=", before)',
     to: "",
     tests: ["test/e2e/import.test.ts"],
     only: "SQLite two imports of one file at once",

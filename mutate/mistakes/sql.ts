@@ -62,8 +62,8 @@ export const sql: Mistakes = {
   },
   "change-not-in-the-feed": {
     file: "sql/versions.ts",
-    from: "changes.flatMap((change) => toRow(change, at)),",
-    to: "[],",
+    from: "run(trx, toRows(changes, at));",
+    to: "run(trx, []);",
     tests: links,
     only: "is in the feed with its version",
   },

@@ -59,8 +59,8 @@ export const controls: readonly Control[] = [
     edits: [
       {
         file: "sql/versions.ts",
-        from: "changes.flatMap((change) => toRow(change, at)),",
-        to: "[],",
+        from: "run(trx, toRows(changes, at));",
+        to: "run(trx, []);",
       },
     ],
     plays: ["writer_killed"],

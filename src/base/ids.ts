@@ -48,21 +48,21 @@ export type IdKind = keyof typeof prefixes;
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
 export function newId<Name extends IdKind>(name: Name, clock: Pick<Clock, "now">): Id<Name> {
-  return idFrom(name, clock.now(), nextChance());
+  return `${prefixes[name]}_${time(clock.now())}${nextChance()}` as Id<Name>;
 }
 
 /** Random bytes are requested for many IDs at once: each request takes longer than the rest of an ID. */
 const poolBytes = 4_096;
-let pool = new Uint8Array(0);
+let pool = "";
 let used = 0;
 
-function nextChance(): Uint8Array {
+function nextChance(): string {
   if (used + chanceBytes > pool.length) {
-    pool = new Uint8Array(randomBytes(poolBytes));
+    pool = letters(randomBytes(poolBytes));
     used = 0;
   }
   used += chanceBytes;
-  return pool.subarray(used - chanceBytes, used);
+  return pool.slice(used - chanceBytes, used);
 }
 
 /**

@@ -1,5 +1,5 @@
-import { expect, test } from "bun:test";
-import { readBody, readForm } from "./read-body.ts";
+import { describe, expect, test } from "bun:test";
+import { announcedBytes, readAnnounced, readBody, readForm } from "./read-body.ts";
 
 const bodyOf = (...pieces: string[]) => new Blob(pieces).stream();
 /** Sends one piece, and then nothing more. */
@@ -18,6 +18,27 @@ test("a body that does not end is given up at its deadline", async () => {
 test("a body whose client left is said to be incomplete", async () => {
   const broken = new ReadableStream<Uint8Array>({ start: (controller) => controller.error(new Error("reset")) });
   expect(await readBody(broken, 10, 1_000)).toEqual({ kind: "broken_off" });
+});
+
+describe("a body whose length was announced", () => {
+  const announced = (body: string | ReadableStream, headers: Record<string, string> = {}, method = "POST") =>
+    new Request("http://host/", { method, body, headers: { "content-length": "4", ...headers } });
+
+  test("is read at once, or given up at its deadline", async () => {
+    expect(await readAnnounced(announced("some"), 1_000)).toMatchObject({ kind: "whole", bytes: { length: 4 } });
+    expect(await readAnnounced(announced(endless()), 20)).toEqual({ kind: "late" });
+    expect(await readAnnounced({ bytes: () => Promise.reject(new Error("reset")) }, 20)).toEqual({
+      kind: "broken_off",
+    });
+  });
+
+  test("is not one that is sent in chunks, or whose length is no number", () => {
+    expect(announcedBytes(announced("some"))).toBe(4);
+    expect(announcedBytes(announced("some", { "transfer-encoding": "chunked" }))).toBeUndefined();
+    for (const length of ["0", "-1", "4, 4", "0x4", ""]) {
+      expect(announcedBytes(announced("some", { "content-length": length }))).toBeUndefined();
+    }
+  });
 });
 
 test("a form is a form only if it says so, and is complete", async () => {

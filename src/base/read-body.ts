@@ -37,6 +37,31 @@ export async function readBody(
   }
 }
 
+/**
+ * The same for a body whose length was announced and is within the limit: the connection delivers no more than that. As a
+ * stream it takes three times as long.
+ */
+export async function readAnnounced(request: Pick<Request, "bytes">, deadlineMs: number): Promise<ReadBody> {
+  const { promise, resolve } = Promise.withResolvers<ReadBody>();
+  const timer = setTimeout(() => resolve({ kind: "late" }), deadlineMs);
+  request.bytes().then(
+    (bytes) => resolve({ kind: "whole", bytes }),
+    () => resolve({ kind: "broken_off" }),
+  );
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Undefined if the client sends without saying how much, or sends nothing. */
+export function announcedBytes({ method, headers }: Pick<Request, "method" | "headers">): number | undefined {
+  const length = headers.get("content-length");
+  if (length === null || !/^[1-9]\d*$/.test(length) || headers.has("transfer-encoding")) return undefined;
+  return method === "GET" || method === "HEAD" ? undefined : Number(length);
+}
+
 /** The fields of a form as browsers send it; nothing if it is not a form or is incomplete. */
 export async function readForm(
   request: Request,

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { HistoryId } from "../base/ids.ts";
-import { ofTenant, type Trx } from "../sql/tenant-db.ts";
+import { type Params, statement } from "../sql/statement.ts";
+import { ofTenant, type TenantDb, type Trx } from "../sql/tenant-db.ts";
 import { type HistoryEntry, toHistoryRow } from "./history.ts";
 
 /**
@@ -19,7 +20,7 @@ export async function addToRequest(
   counts: Readonly<Record<string, number>>,
 ): Promise<void> {
   const own = ofTenant(trx, entry.tenant);
-  const row = await own.selectFrom("history").select("after_change").where("id", "=", id).executeTakeFirst();
+  const row = await selectCounts.first(own, { id });
   if (row === undefined) {
     await own
       .insertInto("history")
@@ -29,9 +30,13 @@ export async function addToRequest(
   }
   const sums = JSON.parse(row.after_change ?? "{}") as Record<string, number>;
   for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count;
-  await own
-    .updateTable("history")
-    .set({ after_change: JSON.stringify(sums) })
-    .where("id", "=", id)
-    .execute();
+  await setCounts.run(own, { id, counts: JSON.stringify(sums) });
 }
+
+const selectCounts = statement((own: TenantDb, { id }: Params<{ id: HistoryId }>) =>
+  own.selectFrom("history").select("after_change").where("id", "=", id),
+);
+
+const setCounts = statement((own: TenantDb, { id, counts }: Params<{ id: HistoryId; counts: string }>) =>
+  own.updateTable("history").set({ after_change: counts }).where("id", "=", id),
+);

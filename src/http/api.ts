@@ -152,16 +152,10 @@ export function createHttpApi(settings: ApiSettings): HttpApi {
       response.headers.set("x-request-id", requestId);
       const ms = clock.elapsed() - started;
       observeSeconds({ method: request.method, status: String(response.status) }, ms / 1_000);
-      log.info(
-        {
-          requestId,
-          method: request.method,
-          path: shownPath(request.url),
-          status: response.status,
-          ms: Math.round(ms),
-        },
-        "request",
-      );
+      if (log.isLevelEnabled("info")) {
+        const path = shownPath(request.url);
+        log.info({ requestId, method: request.method, path, status: response.status, ms: Math.round(ms) }, "request");
+      }
       return response;
     },
     document: cachedPage(documentHeaders, () => JSON.stringify(document())),

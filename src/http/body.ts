@@ -1,6 +1,6 @@
 import type { HonoRequest } from "hono";
 import { Problem } from "../base/errors.ts";
-import { readBody } from "../base/read-body.ts";
+import { announcedBytes, type ReadBody, readAnnounced, readBody } from "../base/read-body.ts";
 import { targetOf } from "./request.ts";
 
 /**
@@ -11,8 +11,8 @@ const deadlineMs = 10_000;
 
 export async function checkBody(sent: HonoRequest, limitBytes: number): Promise<void> {
   const { raw: request } = sent;
-  if (request.body === null) return;
-  if (Number(request.headers.get("content-length") ?? 0) > limitBytes) throw tooLarge(limitBytes);
+  // Looking at the body makes a stream of it.
+  if (announcedBytes(request) === undefined && request.body === null) return;
   const bytes = await readWhole(request, limitBytes);
   if (bytes.length === 0) throw new Problem("invalid_json", "The request body is empty. Send JSON.");
   const type = request.headers.get("content-type") ?? "";
@@ -38,9 +38,8 @@ function withPlainType({ url, method, headers: given, signal }: Request): Reques
 }
 
 /** The bytes as received. */
-export async function readWhole({ body }: Request, limitBytes: number): Promise<Uint8Array> {
-  if (body === null) return new Uint8Array();
-  const read = await readBody(body, limitBytes, deadlineMs);
+export async function readWhole(request: Request, limitBytes: number): Promise<Uint8Array> {
+  const read = await readAny(request, limitBytes);
   switch (read.kind) {
     case "whole":
       return read.bytes;
@@ -54,6 +53,15 @@ export async function readWhole({ body }: Request, limitBytes: number): Promise<
     case "broken_off":
       throw new Problem("body_timeout", "The connection closed before the request body was complete. Send it again.");
   }
+}
+
+async function readAny(request: Request, limitBytes: number): Promise<ReadBody> {
+  const announced = announcedBytes(request);
+  if (announced !== undefined) {
+    return announced > limitBytes ? { kind: "too_large" } : await readAnnounced(request, deadlineMs);
+  }
+  const { body } = request;
+  return body === null ? { kind: "whole", bytes: new Uint8Array() } : await readBody(body, limitBytes, deadlineMs);
 }
 
 function parse(bytes: Uint8Array): string {

@@ -2,7 +2,8 @@ import type { Clock } from "../base/clock.ts";
 import { OperatorError } from "../base/errors.ts";
 import type { TenantId } from "../base/ids.ts";
 import type { Sql } from "../sql/sql.ts";
-import { ofTenant, type Trx } from "../sql/tenant-db.ts";
+import { type Params, statement } from "../sql/statement.ts";
+import { ofTenant, type TenantDb, type Trx } from "../sql/tenant-db.ts";
 
 /** The progress of an import, and the results so far. */
 export interface ImportPosition {
@@ -44,13 +45,7 @@ export function createPositions({ db }: Sql, clock: Clock): Positions {
       return { records, line, made, present, refused, startedAt, finishedAt };
     },
     async move(trx, tenant, id, from, to) {
-      const { numUpdatedRows } = await ofTenant(trx, tenant)
-        .updateTable("imports")
-        .set({ ...to })
-        .where("id", "=", id)
-        .where("records", "=", from.records)
-        .executeTakeFirst();
-      if (numUpdatedRows !== 1n) {
+      if ((await moveOn.run(ofTenant(trx, tenant), { id, ...to, before: from.records })) !== 1) {
         throw new OperatorError("Another process is importing this file. Wait for it to finish, or stop it.");
       }
     },
@@ -66,3 +61,12 @@ export function createPositions({ db }: Sql, clock: Clock): Positions {
     },
   };
 }
+
+interface Move extends ImportPosition {
+  readonly id: string;
+  readonly before: number;
+}
+
+const moveOn = statement((own: TenantDb, { id, before, ...to }: Params<Move>) =>
+  own.updateTable("imports").set(to).where("id", "=", id).where("records", "=", before),
+);

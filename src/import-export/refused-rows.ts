@@ -91,6 +91,8 @@ export async function sortOutcomes(
   tenant: TenantId,
   db: Db,
 ): Promise<SortedOutcomes> {
+  const left = kinds.filter((kind) => kind !== "created").length;
+  if (left === 0) return { present: 0, refusals: [] };
   const taken = wanted.filter((_, place) => kinds[place] === "taken");
   const rows = await of(taken, (domains, codes) =>
     ofTenant(db, tenant)
@@ -105,7 +107,6 @@ export async function sortOutcomes(
     const problem = inTheWay(one, kinds[place], ours.get(keyOf(one)));
     return problem === undefined ? [] : [{ line: one.line, problem }];
   });
-  const left = kinds.filter((kind) => kind !== "created").length;
   return { present: left - refusals.length, refusals };
 }
 

@@ -183,15 +183,17 @@ export function createLinks(settings: LinkSettings): Links {
 
   function draft(tenant: Tenant, input: LinkInput, by: Actor): NewLink | Promise<NewLink> {
     const { code, private: hidden = false, id, password } = input;
-    const checked = checkNew(tenant, input);
-    const at = clock.now();
     const link = {
-      ...checked,
-      ...(password === null && { passwordHash: null }),
-      ...{ id: id ?? newId("link", clock), generated: code === undefined, private: hidden, findable: id !== undefined },
-      ...{ at, by },
+      ...checkNew(tenant, input),
+      id: id ?? newId("link", clock),
+      code: code ?? "",
+      generated: code === undefined,
+      private: hidden,
+      findable: id !== undefined,
+      at: clock.now(),
+      by,
     };
-    if (code !== undefined && password == null) return { ...link, code };
+    if (code !== undefined && password === undefined) return link;
     const rest = async () => ({ ...link, ...(await hashed(tenant.id, input)), code: code ?? (await newCode(hidden)) });
     return rest();
   }

@@ -1,18 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { readPlainLink, tagsMost, titleMost } from "./plain-link.ts";
+import { linkTagsMost, linkTitleMost, readPlainLink } from "./plain-link.ts";
 import { createSchema, toInput } from "./schemas.ts";
 
 const anyText = fc.oneof(
   fc.string({ unit: "binary", maxLength: 60 }),
-  fc.constantFrom("", " ", "\u0000", "\ud800", "a\tb", "x".repeat(titleMost), "x".repeat(titleMost + 1)),
+  fc.constantFrom("", " ", "\u0000", "\ud800", "a\tb", "x".repeat(linkTitleMost), "x".repeat(linkTitleMost + 1)),
 );
 const anyValue = fc.oneof(
   anyText,
   fc.boolean(),
   fc.constantFrom(null, undefined, 1, 1.5, "active", "disabled", "2030-01-01T00:00:00Z", {}),
   fc.array(fc.oneof(anyText, fc.constantFrom("a", "b", 1)), { maxLength: 4 }),
-  fc.integer({ min: tagsMost - 1, max: tagsMost + 1 }).map((count) => Array.from({ length: count }, (_, i) => `tag ${i}`)),
+  fc
+    .integer({ min: linkTagsMost - 1, max: linkTagsMost + 1 })
+    .map((count) => Array.from({ length: count }, (_, i) => `tag ${i}`)),
 );
 const names = [...Object.keys(createSchema.shape), "unknown", "__proto__"];
 const url = fc.constantFrom("https://example.com/", "", " ", "\u0000", "x".repeat(2_048), "x".repeat(2_049));

@@ -17,10 +17,10 @@ export function readPlainLink(given: unknown): LinkInput | undefined {
     const value = sent[name];
     if (name === "url") continue;
     if (name === "code") {
-      if (typeof value !== "string" || value.length > codeMost) return undefined;
+      if (typeof value !== "string" || value.length > sentCodeMost) return undefined;
       input.code = value;
     } else if (name === "title") {
-      if (typeof value !== "string" || !isReadableLine(value, titleMost)) return undefined;
+      if (typeof value !== "string" || !isReadableLine(value, linkTitleMost)) return undefined;
       input.title = value;
     } else if (name === "tags") {
       if (!isTags(value)) return undefined;
@@ -39,14 +39,14 @@ export function readPlainLink(given: unknown): LinkInput | undefined {
   return input;
 }
 
-export const codeMost = 100;
-export const titleMost = 200;
-export const tagMost = 50;
-export const tagsMost = 20;
+export const sentCodeMost = 100;
+export const linkTitleMost = 200;
+export const linkTagMost = 50;
+export const linkTagsMost = 20;
 
 function isTags(value: unknown): value is string[] {
-  if (!Array.isArray(value) || value.length > tagsMost) return false;
+  if (!Array.isArray(value) || value.length > linkTagsMost) return false;
   return value.every(
-    (tag, place) => typeof tag === "string" && isReadableLine(tag, tagMost) && value.indexOf(tag) === place,
+    (tag, place) => typeof tag === "string" && isReadableLine(tag, linkTagMost) && value.indexOf(tag) === place,
   );
 }

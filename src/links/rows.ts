@@ -26,6 +26,7 @@ export const withVersion = (own: TenantDb) =>
 
 export function fieldColumns(fields: LinkFields) {
   return {
+    ...choiceColumns(fields), // first: what follows a spread is added without copying
     url: fields.url,
     file_id: fields.file,
     permanent: fields.permanent ? (1 as const) : (0 as const),
@@ -37,7 +38,6 @@ export function fieldColumns(fields: LinkFields) {
     fallback_url: fields.fallbackUrl,
     hits_per_month: fields.hitsPerMonth,
     facts: fields.clickFacts ? (1 as const) : (0 as const),
-    ...choiceColumns(fields),
   };
 }
 
@@ -73,12 +73,13 @@ export async function lockFiles(
   tenant: TenantId,
   links: readonly Pick<LinkFields, "file">[],
 ): Promise<Set<FileId>> {
-  const ids = [...new Set(links.flatMap(({ file }) => (file === null ? [] : [file])))];
-  if (ids.length === 0) return new Set();
+  const ids = new Set<FileId>();
+  for (const { file } of links) if (file !== null) ids.add(file);
+  if (ids.size === 0) return ids;
   const rows = ofTenant(trx, tenant)
     .selectFrom("files")
     .select("id")
-    .where("id", "in", ids)
+    .where("id", "in", [...ids])
     .where("state", "=", "stored")
     .orderBy("id");
   return new Set((await sql.forUpdate(rows).execute()).map(({ id }) => id));
@@ -90,11 +91,11 @@ export type NewLinkRow = Omit<Selectable<LinkTable>, "number">;
 
 export function toRow(tenant: TenantId, link: NewLink): NewLinkRow {
   return {
+    ...fieldColumns(link),
     id: link.id,
     tenant_id: tenant,
     domain: link.domain,
     code: link.code,
-    ...fieldColumns(link),
     password_hash: link.passwordHash ?? null,
     created_at: link.createdAt ?? link.at,
     updated_at: link.at,

@@ -8,7 +8,7 @@ import type { Limits } from "../tenants/tenants.ts";
 import { destinationMost } from "./destination.ts";
 import { type Link, type LinkFields, type LinkState, shortUrl, shownHost, stateless } from "./link.ts";
 import type { LinkChange, LinkInput } from "./links.ts";
-import { codeMost, readPlainLink, tagMost, tagsMost, titleMost } from "./plain-link.ts";
+import { linkTagMost, linkTagsMost, linkTitleMost, readPlainLink, sentCodeMost } from "./plain-link.ts";
 import { linkSorts } from "./read/find.ts";
 import { listedStates } from "./read/listed-state.ts";
 import { choiceFields, choiceFromInput, showChoice } from "./routing/choice-schema.ts";
@@ -47,11 +47,11 @@ const fields = {
     .openapi({ description: "Redirect with 301 instead of 302. Browsers cache it for 90 seconds." }),
   status: z.enum(["active", "disabled"]),
   expiresAt: z.iso.datetime({ offset: true }).nullable().openapi({ description: "Null: never. Default: in one year." }),
-  title: singleLine(titleMost).nullable(),
+  title: singleLine(linkTitleMost).nullable(),
   notes: multiLine(2_000).nullable(),
   tags: z
-    .array(singleLine(tagMost))
-    .max(tagsMost)
+    .array(singleLine(linkTagMost))
+    .max(linkTagsMost)
     .refine((tags) => new Set(tags).size === tags.length, {
       message: "Must not contain duplicates.",
       params: { code: "duplicate" },
@@ -107,7 +107,7 @@ const oneDestinationIfAny: Refine = (value, context) => {
 export const createSchema = z
   .strictObject({
     ...writable,
-    code: z.string().max(codeMost).optional().openapi({
+    code: z.string().max(sentCodeMost).optional().openapi({
       description: "3 to 64 letters, digits, - and _; case-sensitive. Default: seven generated characters.",
     }),
     domain: z.string().max(300).nullable().optional().openapi({

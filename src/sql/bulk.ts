@@ -76,7 +76,7 @@ export function bulkInsert<Table extends keyof Schema, Row = never>(
     return {
       async run(db, values, texts = []) {
         if (values.length === 0) return [];
-        const lists = types.map((type, column) => arrayOf(type, values, column, width));
+        const lists = types.map((_, column) => arrayOf(values, column, width));
         return await execute<Row>(db, text, hasTexts ? [...lists, texts] : lists);
       },
     };
@@ -111,7 +111,7 @@ export function bulkFind<Table extends keyof Schema, Row>(
     return {
       async all(db, keys) {
         if (keys.length === 0) return [];
-        const lists = types.map((type, column) => arrayOf(type, keys, column, types.length));
+        const lists = types.map((_, column) => arrayOf(keys, column, types.length));
         return await execute<Row>(db, text, lists);
       },
     };
@@ -161,9 +161,15 @@ function rowsOf(width: number, textFor: (rows: string) => string) {
   };
 }
 
-/** Numbers as PostgreSQL's text of an array, which is faster than what the driver does. Texts need its escaping. */
-function arrayOf(type: BulkType, values: readonly BulkValue[], column: number, width: number): unknown {
-  const list: BulkValue[] = [];
-  for (let place = column; place < values.length; place += width) list.push(values[place] ?? null);
-  return type === "text" ? list : `{${list.map((value) => value ?? "null").join(",")}}`;
+/** PostgreSQL's text of an array. The driver can write it too, and takes three times as long. */
+function arrayOf(values: readonly BulkValue[], column: number, width: number): string {
+  let text = "";
+  for (let place = column; place < values.length; place += width) {
+    const value = values[place] ?? null;
+    text += `${text === "" ? "{" : ","}${typeof value === "string" ? `"${escaped(value)}"` : value}`;
+  }
+  return `${text}}`;
 }
+
+const special = /["\\]/;
+const escaped = (value: string): string => (special.test(value) ? value.replaceAll(/["\\]/g, "\\$&") : value);

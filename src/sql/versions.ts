@@ -1,6 +1,6 @@
 import type { TenantId } from "../base/ids.ts";
 import type { Change, KeyVersion, LinkVersion } from "../cache/feed.ts";
-import { type BulkInsert, bulkInsert, ofDialect } from "./bulk.ts";
+import { type BulkInsert, type BulkValue, bulkInsert, ofDialect } from "./bulk.ts";
 import type { CodeState } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 import { type Params, rowBatches, statement } from "./statement.ts";
@@ -87,10 +87,7 @@ export async function raiseVersions(sql: Sql, trx: Trx, what: Raise, at: number)
   if (raised.has(trx)) throw new Error("a transaction raises all of its versions at once");
   raised.add(trx);
   const changes = await raise(sql, trx, what);
-  await insertChanges[sql.dialect]().run(
-    trx,
-    changes.flatMap((change) => toRow(change, at)),
-  );
+  await insertChanges[sql.dialect]().run(trx, toRows(changes, at));
   return changes;
 }
 
@@ -131,15 +128,16 @@ async function claimCodes({ dialect }: Sql, trx: Trx, { claims }: ClaimCodes): P
   const sorted = claims.toSorted(byPlace);
   const firsts = sorted.filter((claim, i) => i === 0 || !isSameClaim(sorted[i - 1] as Claim, claim));
   const chosen = firsts.flatMap(({ generated, code }) => (generated ? [] : code));
-  const rows = await claimPlaces[dialect]().run(trx, firsts.flatMap(toClaim), chosen);
-  return rows.map((row) => ({ ...toLinkVersion(row), tenant: row.tenant_id }));
+  const values: BulkValue[] = [];
+  for (const { domain, code, tenant } of firsts) values.push(domain, code, 1, "live", tenant);
+  const rows = await claimPlaces[dialect]().run(trx, values, chosen);
+  return rows.map(({ domain, code, version, tenant_id: tenant }) => ({ kind: "link", domain, code, version, tenant }));
 }
-
-const toClaim = ({ domain, code, tenant }: Place & { readonly tenant: TenantId }) => [domain, code, 1, "live", tenant];
 
 async function moveCode({ dialect }: Sql, trx: Trx, { from, to, tenant }: MoveCode): Promise<LinkVersion[]> {
   const leave = () => raiseCodesTo.first(trx, { domain: from.domain, codes: [from.code], state: "deleted" });
-  const claim = async () => (await claimPlaces[dialect]().run(trx, toClaim({ ...to, tenant }), [to.code]))[0];
+  const claim = async () =>
+    (await claimPlaces[dialect]().run(trx, [to.domain, to.code, 1, "live", tenant], [to.code]))[0];
   const isFirst = byPlace(from, to) < 0;
   const early = await (isFirst ? leave() : claim());
   const late = await (isFirst ? claim() : leave());
@@ -163,9 +161,13 @@ async function raiseKeys(trx: Trx, raises: readonly RaiseKeys[]): Promise<KeyVer
 }
 
 /** Anything but a link has its key in `domain`, and no code. */
-function toRow(change: Change, at: number) {
-  const { domain, code } = change.kind === "link" ? change : { domain: change.key, code: "" };
-  return [change.kind, domain, code, change.version, at];
+function toRows(changes: readonly Change[], at: number): BulkValue[] {
+  const values: BulkValue[] = [];
+  for (const change of changes) {
+    const isLink = change.kind === "link";
+    values.push(change.kind, isLink ? change.domain : change.key, isLink ? change.code : "", change.version, at);
+  }
+  return values;
 }
 
 const toLinkVersion = (row: Place & { readonly version: number }): LinkVersion => ({

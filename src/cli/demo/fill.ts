@@ -12,7 +12,7 @@ import { type Core, openUnforced } from "../../core.ts";
 import { createDomainStore } from "../../domains/store.ts";
 import { type Actor, byCommand } from "../../history/history.ts";
 import { monthName } from "../../limits/window.ts";
-import type { Link } from "../../links/link.ts";
+import type { NewLink } from "../../links/create/new-links.ts";
 import { createUtmTemplates } from "../../links/utm-templates/utm-templates.ts";
 import { createPartitions, daysOfPartition } from "../../sql/partitions.ts";
 import type { LinkNumber, TenantNumber } from "../../sql/schema.ts";
@@ -84,9 +84,9 @@ async function addLink(core: Core, tenant: Tenant, about: DemoLink, now: number,
     const [created] = await store.createWith(tenant.id, [made], async () => {});
     if (created?.kind === "created") {
       const own = ofTenant(sql.db, tenant.id);
-      const row = own.selectFrom("links").select("number").where("id", "=", created.link.id);
+      const row = own.selectFrom("links").select("number").where("id", "=", made.id);
       const { number } = await row.executeTakeFirstOrThrow();
-      return { about, clicked: clickedOf(created.link, number ?? (0 as LinkNumber), await numberOf(core, tenant)) };
+      return { about, clicked: clickedOf(made, number ?? (0 as LinkNumber), await numberOf(core, tenant)) };
     }
     // Somebody has the code, or had it before the demo was reset.
     if (created?.kind !== "taken") throw new Error(`the demo link ${code} was not created`);
@@ -94,7 +94,7 @@ async function addLink(core: Core, tenant: Tenant, about: DemoLink, now: number,
   throw new Error(`no free code like ${about.code}`);
 }
 
-const clickedOf = ({ domain, code, tags }: Link, link: LinkNumber, tenant: TenantNumber) => ({
+const clickedOf = ({ domain, code, tags }: NewLink, link: LinkNumber, tenant: TenantNumber) => ({
   ...{ link, tenant, domain, code, tags },
 });
 

@@ -7,9 +7,9 @@ import { type BulkInsert, type BulkType, type BulkValue, bulkInsert, ofDialect }
 import { isUnavailable, isUniqueViolation, type Sql } from "../../sql/sql.ts";
 import { type Params, statement } from "../../sql/statement.ts";
 import { acrossTenants, type Db, ofTenant, type TenantDb, type Trx } from "../../sql/tenant-db.ts";
-import { type Place, raiseVersions } from "../../sql/versions.ts";
+import { type ClaimedCode, raiseVersions } from "../../sql/versions.ts";
 import { spendOfMonth } from "../../tenants/monthly-usage.ts";
-import { cacheKey, type Link, type LinkFields, ownDomain } from "../link.ts";
+import { cacheKey, type Link, type LinkFields, type LinkKey, ownDomain } from "../link.ts";
 import { asCreated, lockFiles, type NewLinkRow, toLink, toRow, withVersion } from "../rows.ts";
 import { trashedAmong } from "../trash/trash-store.ts";
 import { createGather } from "./gather.ts";
@@ -42,8 +42,12 @@ export interface NewLink extends StoredFields {
   readonly request?: HistoryId;
 }
 
-export type Created =
-  | { readonly kind: "created"; readonly link: Link }
+export type Created = { readonly kind: "created"; readonly link: Link } | NotCreated;
+
+/** A link that was written, and its version. */
+export type WrittenLink = { readonly kind: "created"; readonly version: number } | NotCreated;
+
+type NotCreated =
   /** It already exists. */
   | { readonly kind: "found"; readonly link: Link }
   /** `trashed`: by this link in the trash of the tenant. */
@@ -78,8 +82,8 @@ export interface NewLinks {
   createWith(
     tenant: TenantId,
     links: readonly NewLink[],
-    also: (trx: Trx, created: readonly Created[]) => Promise<void>,
-  ): Promise<Created[]>;
+    also: (trx: Trx, written: readonly WrittenLink[]) => Promise<void>,
+  ): Promise<WrittenLink[]>;
   /** Why each of them cannot be created, whatever its code; `undefined` for those that can. */
   unfit(
     tenant: TenantId,
@@ -109,32 +113,31 @@ export function createNewLinks(sql: Sql): NewLinks {
   );
 
   /** Locks in the order of `sql/versions.ts`. On PostgreSQL all requests are of one tenant. */
-  async function insertLinks(trx: Trx, requests: readonly OwnedLinks[]): Promise<Created[][]> {
+  async function insertLinks(trx: Trx, requests: readonly OwnedLinks[]): Promise<WrittenLink[][]> {
     const inspected: Inspected[] = [];
     for (const { tenant, links } of requests) inspected.push(await inspect(trx, tenant, links));
     const claims = inspected.flatMap(({ tenant, fit }) =>
       fit.map(({ domain, code, generated }) => ({ domain, code, generated, tenant })),
     );
     const at = requests[0]?.links[0]?.at ?? 0;
-    const claimed = new Map(
-      (await raiseVersions(sql, trx, { claims }, at)).map((one) => [ownKey(one.tenant, one), one.version]),
-    );
-    const results: Created[][] = [];
-    for (const one of inspected) results.push(await insertClaimed(trx, one, claimed));
+    const claimed = versionsByTenant(await raiseVersions(sql, trx, { claims }, at));
+    const results: WrittenLink[][] = [];
+    for (const one of inspected) results.push(await insertClaimed(trx, one, claimed.get(one.tenant) ?? new Map()));
     return results;
   }
 
-  async function insertOwn(trx: Trx, tenant: TenantId, links: readonly NewLink[]): Promise<Created[]> {
-    const [created = []] = await insertLinks(trx, [{ tenant, links }]);
-    return created;
+  async function insertOwn(trx: Trx, tenant: TenantId, links: readonly NewLink[]): Promise<WrittenLink[]> {
+    const [written = []] = await insertLinks(trx, [{ tenant, links }]);
+    return written;
   }
 
   /** Which of them may exist, and those that do already. */
   async function inspect(trx: Trx, tenant: TenantId, links: readonly NewLink[]): Promise<Inspected> {
+    const findable = links.filter((link) => link.findable);
     const made = await linksByIds(
       trx,
       tenant,
-      links.flatMap(({ id, findable }) => (findable ? id : [])),
+      findable.map(({ id }) => id),
     );
     const owned = await holdDomains(trx, tenant, links);
     const files = await lockFiles(sql, trx, tenant, links);
@@ -145,36 +148,30 @@ export function createNewLinks(sql: Sql): NewLinks {
     return { tenant, links, made, unfit, fit: links.filter((link) => !made.has(link.id) && !unfit(link)) };
   }
 
-  async function insertClaimed(trx: Trx, inspected: Inspected, claimed: Map<string, number>): Promise<Created[]> {
+  async function insertClaimed(trx: Trx, inspected: Inspected, claimed: Map<LinkKey, number>): Promise<WrittenLink[]> {
     const { tenant, links, made, unfit, fit } = inspected;
-    const inserted = new Map<LinkId, Link>();
-    const rows = fit.flatMap((link) => {
-      const key = ownKey(tenant, link);
+    const inserted = new Map<NewLink, number>();
+    const lost: NewLink[] = [];
+    for (const link of fit) {
+      const key = cacheKey(link.domain, link.code);
       const version = claimed.get(key);
-      if (version === undefined) return [];
       claimed.delete(key); // of two that want the same code, the first gets it
-      const row = toRow(tenant, link);
-      inserted.set(row.id, asCreated(tenant, link, version));
-      return [row];
-    });
-    rows.sort((a, b) => (a.id < b.id ? -1 : 1));
+      if (version !== undefined) inserted.set(link, version);
+      else if (!link.generated) lost.push(link);
+    }
+    const created = [...inserted.keys()].sort((a, b) => (a.id < b.id ? -1 : 1));
+    const rows = created.map((link) => toRow(tenant, link));
+    const { names, insert } = rows.every(isPlain) ? plainInsert : fullInsert;
     const values: BulkValue[] = [];
-    for (const row of rows) for (const name of columnNames) values.push(row[name]);
-    await insertRows[sql.dialect]().run(acrossTenants(trx), values);
-    await recordRequests(
-      trx,
-      tenant,
-      links.filter(({ id }) => inserted.has(id)),
-    );
-    const trashed = await trashedAmong(
-      trx,
-      tenant,
-      fit.filter(({ id, generated }) => !generated && !inserted.has(id)),
-    );
-    return links.map((link): Created => {
-      const [found, ours, why] = [made.get(link.id), inserted.get(link.id), unfit(link)];
+    for (const row of rows) for (const name of names) values.push(row[name]);
+    await insert[sql.dialect]().run(acrossTenants(trx), values);
+    await recordRequests(trx, tenant, created);
+    const trashed = await trashedAmong(trx, tenant, lost);
+    return links.map((link): WrittenLink => {
+      const version = inserted.get(link);
+      if (version !== undefined) return { kind: "created", version };
+      const [found, why] = [made.get(link.id), unfit(link)];
       if (found) return { kind: "found", link: found };
-      if (ours) return { kind: "created", link: ours };
       if (why !== undefined) return { kind: why };
       const id = link.generated ? undefined : trashed.get(cacheKey(link.domain, link.code));
       return { kind: "taken", ...(id !== undefined && { trashed: id }) };
@@ -185,8 +182,8 @@ export function createNewLinks(sql: Sql): NewLinks {
    * The month's remaining room after these; negative if they are too many. The tenant's row comes last, because every
    * other creation of this tenant waits for it until the commit.
    */
-  async function spend(trx: Trx, { tenant, month, most }: Spender, created: readonly Created[]): Promise<number> {
-    const count = countCreated(created);
+  async function spend(trx: Trx, { tenant, month, most }: Spender, written: readonly WrittenLink[]): Promise<number> {
+    const count = countCreated(written);
     if (count === 0) return 0;
     return most - (await spendOfMonth(trx, { tenant, name: "links", month }, count)) - count;
   }
@@ -216,10 +213,9 @@ export function createNewLinks(sql: Sql): NewLinks {
         for (const [place, group] of groups.entries()) {
           const own = created[place]?.values();
           for (const request of group) {
-            results.set(
-              request,
-              request.links.map(() => own?.next().value ?? { kind: "spent" }),
-            );
+            const { spender, links } = request;
+            const written = links.map((): WrittenLink => own?.next().value ?? { kind: "spent" });
+            results.set(request, toCreated(spender.tenant, links, written));
           }
         }
         return requests.map((request) => results.get(request) ?? []);
@@ -250,15 +246,18 @@ export function createNewLinks(sql: Sql): NewLinks {
     tenant: TenantId,
     links: readonly Pick<NewLink, "domain">[],
   ): Promise<ReadonlySet<string>> {
-    const asked = [...new Set(links.map(({ domain }) => domain))].filter((domain) => domain !== ownDomain);
-    if (asked.length === 0) return onlyOwn;
-    const rows = await selectVerified.all(ofTenant(from, tenant), { hosts: asked });
+    const elsewhere = links.filter(({ domain }) => domain !== ownDomain);
+    if (elsewhere.length === 0) return onlyOwn;
+    const hosts = [...new Set(elsewhere.map(({ domain }) => domain))];
+    const rows = await selectVerified.all(ofTenant(from, tenant), { hosts });
     return new Set([ownDomain, ...rows.map(({ host }) => host)]);
   }
 
   return {
     async createEach(tenant, links, spending) {
-      if (spending === "nothing") return sql.transaction((trx) => insertOwn(trx, tenant, links));
+      if (spending === "nothing") {
+        return toCreated(tenant, links, await sql.transaction((trx) => insertOwn(trx, tenant, links)));
+      }
       return gathered({ spender: spenderOf(tenant, links, spending), links });
     },
 
@@ -266,10 +265,11 @@ export function createNewLinks(sql: Sql): NewLinks {
       for (let meetings = 1; ; meetings++) {
         try {
           return await sql.transaction(async (trx) => {
-            const results = await insertOwn(trx, tenant, links);
+            const written = await insertOwn(trx, tenant, links);
+            const results = toCreated(tenant, links, written);
             const refused = refusedOf(results);
             if (refused.size > 0) throw new NotAll({ kind: "refused", refused });
-            const room = spending === "nothing" ? 0 : await spend(trx, spenderOf(tenant, links, spending), results);
+            const room = spending === "nothing" ? 0 : await spend(trx, spenderOf(tenant, links, spending), written);
             if (room < 0) throw new NotAll({ kind: "spent" });
             return { kind: "created", links: results.flatMap((result) => ("link" in result ? [result.link] : [])) };
           });
@@ -282,9 +282,9 @@ export function createNewLinks(sql: Sql): NewLinks {
 
     createWith: (tenant, links, also) =>
       sql.transaction(async (trx) => {
-        const created = await insertOwn(trx, tenant, links);
-        await also(trx, created);
-        return created;
+        const written = await insertOwn(trx, tenant, links);
+        await also(trx, written);
+        return written;
       }),
 
     async unfit(tenant, links) {
@@ -329,19 +329,33 @@ const selectByIds = statement((own: TenantDb, { ids }: Params<{ ids: readonly Li
 );
 
 const [text, big, small] = ["text", "bigint", "smallint"] as const satisfies BulkType[];
-const columns = {
-  ...{ id: text, tenant_id: text, domain: text, code: text, url: text, file_id: text, permanent: small, status: text },
-  ...{ expires_at: big, title: text, notes: text, tags: text, fallback_url: text, hits_per_month: big, facts: small },
-  ...{ rules: text, split: text, utm: text, forward_query: small, password_hash: text },
-  ...{ created_at: big, updated_at: big, made_by_kind: text, made_by: text },
-} as const satisfies Record<keyof NewLinkRow, BulkType>;
 
-const columnNames = Object.keys(columns) as (keyof NewLinkRow)[];
+const plainColumns = {
+  ...{ id: text, tenant_id: text, domain: text, code: text, url: text, permanent: small, status: text },
+  ...{ expires_at: big, title: text, tags: text, facts: small, forward_query: small },
+  ...{ created_at: big, updated_at: big, made_by_kind: text, made_by: text },
+} as const satisfies Partial<Record<keyof NewLinkRow, BulkType>>;
+
+/** Most links have none of these. Binding them took a sixth of the time of an insert. */
+const seldomColumns = {
+  ...{ file_id: text, notes: text, fallback_url: text, hits_per_month: big },
+  ...{ rules: text, split: text, utm: text, password_hash: text },
+} as const satisfies Record<Exclude<keyof NewLinkRow, keyof typeof plainColumns>, BulkType>;
+
+const seldomNames = Object.keys(seldomColumns) as (keyof typeof seldomColumns)[];
+
+const isPlain = (row: NewLinkRow): boolean => seldomNames.every((name) => row[name] === null);
 
 /** Every row names its tenant. */
-const insertRows = ofDialect<BulkInsert<ReturnType<typeof acrossTenants>, never>>((dialect) =>
-  bulkInsert(dialect, { into: "links", columns }),
-);
+const inserting = (columns: Partial<Record<keyof NewLinkRow, BulkType>>) => ({
+  names: Object.keys(columns) as (keyof NewLinkRow)[],
+  insert: ofDialect<BulkInsert<ReturnType<typeof acrossTenants>, never>>((dialect) =>
+    bulkInsert(dialect, { into: "links", columns }),
+  ),
+});
+
+const plainInsert = inserting(plainColumns);
+const fullInsert = inserting({ ...plainColumns, ...seldomColumns });
 
 const onlyOwn: ReadonlySet<string> = new Set([ownDomain]);
 
@@ -364,10 +378,29 @@ interface Inspected extends OwnedLinks {
   readonly fit: readonly NewLink[];
 }
 
-const ownKey = (tenant: TenantId, { domain, code }: Place): string => `${tenant} ${cacheKey(domain, code)}`;
 const keyOf = ({ tenant, month, most }: Spender): string => `${tenant} ${month} ${most}`;
 const hasFindable = ({ links }: SpentLinks): boolean => links.some(({ findable }) => findable);
-const countCreated = (created: readonly Created[]): number => created.filter(({ kind }) => kind === "created").length;
+const countCreated = (written: readonly WrittenLink[]): number =>
+  written.filter(({ kind }) => kind === "created").length;
+
+const toCreated = (tenant: TenantId, links: readonly NewLink[], written: readonly WrittenLink[]): Created[] =>
+  written.map((one, place) =>
+    one.kind === "created" ? { kind: "created", link: asCreated(tenant, links[place] as NewLink, one.version) } : one,
+  );
+
+/** A tenant may be there twice, with another month or limit: both share what it claimed. */
+function versionsByTenant(claimed: readonly ClaimedCode[]): ReadonlyMap<TenantId, Map<LinkKey, number>> {
+  const versions = new Map<TenantId, Map<LinkKey, number>>();
+  for (const { tenant, domain, code, version } of claimed) {
+    let own = versions.get(tenant);
+    if (own === undefined) {
+      own = new Map();
+      versions.set(tenant, own);
+    }
+    own.set(cacheKey(domain, code), version);
+  }
+  return versions;
+}
 
 /** Whose month the links count towards, and how many it may have. */
 interface Spender {
