@@ -37,11 +37,11 @@ import {
 } from "./import/file.ts";
 import type { Attempt, Control, Proof } from "./proof.ts";
 
-/** A mistake in the list of what an import cannot set. */
+/** A column that is not read. */
 const passingOver = (field: string): Edit => ({
   file: "import-export/formats.ts",
-  from: '...["record", "id", ',
-  to: `...["${field}", "record", "id", `,
+  from: 'if (cell === "") continue;',
+  to: `if (cell === "" || name === "${field}") continue;`,
 });
 
 const onSqlite = (name: string, breaks: string, ...edits: Edit[]): Control => ({

@@ -97,6 +97,12 @@ export const base: Mistakes = {
     to: "    void reader.closed;",
     tests: ["src/base/read-body.test.ts"],
   },
+  "announced-body-without-a-deadline": {
+    file: "base/read-body.ts",
+    from: 'setTimeout(() => resolve({ kind: "late" }), deadlineMs);',
+    to: "setTimeout(() => {}, deadlineMs);",
+    tests: ["src/base/read-body.test.ts"],
+  },
   "text-moves-the-cursor": {
     file: "base/printable.ts",
     from: "text.toWellFormed().replace(commanding, asNumber);",

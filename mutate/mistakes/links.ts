@@ -120,6 +120,25 @@ export const links: Mistakes = {
     to: "",
     tests: ["src/links/destination.test.ts"],
   },
+  "plain-title-unchecked": {
+    file: "links/plain-link.ts",
+    from: "!isReadableLine(value, linkTitleMost)",
+    to: "value.length > linkTitleMost",
+    tests: ["src/links/plain-link.test.ts"],
+  },
+  "plain-tags-twice": {
+    file: "links/plain-link.ts",
+    from: " && value.indexOf(tag) === place",
+    to: "",
+    tests: ["src/links/plain-link.test.ts"],
+  },
+  "seldom-column-left-out": {
+    file: "links/create/new-links.ts",
+    from: "rows.every(isPlain) ? plainInsert : fullInsert;",
+    to: "rows.some(isPlain) ? plainInsert : fullInsert;",
+    tests: store,
+    only: "keep what is seldom",
+  },
   "month-of-links-one-too-many": {
     file: "links/create/new-links.ts",
     from: "if (room < 0) throw new Overspent(",

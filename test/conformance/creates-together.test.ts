@@ -118,6 +118,17 @@ onEachDatabase(({ name, openTwo }) => {
     expect([await used(owner), await used(stranger)]).toEqual([2, 0]);
   });
 
+  test("give a code to one of two requests of a tenant whose limit changes meanwhile", async () => {
+    const [owner, code] = [await tenant(), fresh("wanted")];
+    const made = await Promise.all(
+      [unlimited, { linksPerMonth: 5 }].map((limits) =>
+        store.createEach(owner, [draft({ code, generated: false })], limits),
+      ),
+    );
+    expect(kinds(made).toSorted()).toEqual(["created", "taken"]);
+    expect(await used(owner)).toBe(1);
+  });
+
   if (name === "PostgreSQL") {
     test("do not wait for a tenant whose month is locked", async () => {
       const [locked, free] = [await tenant(), await tenant()];

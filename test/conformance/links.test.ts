@@ -757,6 +757,25 @@ onEachDatabase(({ openTwo }) => {
       expect((await store.target("", code)).value?.url).toBe(`${url}first`);
     });
 
+    test("keep what is seldom, beside links that have nothing of it", async () => {
+      const owner = await newTenant();
+      const seldom = { notes: "two\nlines", fallbackUrl: "https://example.com/sorry", hitsPerMonth: 10 };
+      const chosen = {
+        rules: [{ when: { country: ["DE"] }, url: "https://example.com/de" }],
+        utm: { source: "news" },
+      };
+      const inputs = [
+        { url },
+        { url, ...seldom },
+        { url, ...chosen },
+        { url, title: 'a "quoted" \\ title, {with} all' },
+      ];
+      const results = await links.createMany(owner, inputs, byCommand);
+      const made = results.flatMap((result) => ("link" in result ? [result.link] : []));
+      expect(made).toMatchObject(inputs);
+      for (const link of made) expect(await links.get(owner.id, link.id)).toEqual(link);
+    });
+
     test("may be more than one transaction takes", async () => {
       const owner = await newTenant();
       const inputs = Array.from({ length: 250 }, (_, i) => ({ url: `${url}${i}` }));
