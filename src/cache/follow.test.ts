@@ -8,7 +8,7 @@ import { follow } from "./follow.ts";
 
 const pollMs = 500;
 const batch = 1_000;
-const toldAtOnce = 250;
+const toldAtOnce = 100;
 
 /**
  * A feed in memory, and everything that its follower does with it. As on PostgreSQL, what is at or above the line of
@@ -78,7 +78,7 @@ function setUp() {
     /** Lets time pass, and what came of it happen. */
     async pass(ms: number) {
       clock.advance(ms);
-      for (let turn = 0; turn < 15; turn++) {
+      for (let turn = 0; turn < 30; turn++) {
         for (let step = 0; step < 10; step++) await Promise.resolve();
         await othersTurn();
         turns.push(announced.length);

@@ -17,6 +17,8 @@ export interface Follower {
 
 export interface FollowSettings<Position> {
   readonly feed: Pick<Feed<Position>, "end" | "after">;
+  /** How many changes are read at once. */
+  readonly pageRows?: number;
   readonly announce: (change: RecordedChange) => void;
   /** Everything committed before this moment (`clock.elapsed()`) has been announced. */
   readonly followed: (elapsed: number) => void;
@@ -40,18 +42,18 @@ const pollMs = 500;
 const deadlineMs = 60_000;
 const stopMs = 5_000;
 
-const batch = 1_000;
+/** Where each page is a round trip. */
+const roundTripRows = 1_000;
 
 /**
- * How many changes are announced before visitors get a turn: about 3 µs each, so a millisecond. An import announces
- * thousands between two polls, and reading SQLite never yields the thread by itself: announced in one go, 5,000 changes
- * delayed every visitor by 13 to 50 ms, twice a second. Pages are larger than this, because on PostgreSQL each is a
- * round trip.
+ * How many changes are announced before visitors get a turn: about 3 µs each, so a third of a millisecond. An import
+ * announces thousands between two polls, and reading SQLite never yields the thread by itself: announced in one go, 5,000
+ * changes delayed every visitor by 13 to 50 ms, twice a second.
  */
-const toldAtOnce = 250;
+const toldAtOnce = 100;
 
 export async function follow<Position extends object>(settings: FollowSettings<Position>): Promise<Follower> {
-  const { feed, announce, followed, correct, clock, log } = settings;
+  const { feed, pageRows = roundTripRows, announce, followed, correct, clock, log } = settings;
   const started = clock.elapsed();
   let position: Position = await feed.end();
   followed(started);
@@ -61,7 +63,7 @@ export async function follow<Position extends object>(settings: FollowSettings<P
     // A row behind one that is not final may become final after we passed it, so only the final prefix counts.
     let finalSoFar = true;
     for (let cursor = position; ; ) {
-      const page = await feed.after(cursor, batch);
+      const page = await feed.after(cursor, pageRows);
       for (let told = 0; told < page.changes.length; told += toldAtOnce) {
         if (told > 0) await othersTurn();
         page.changes.slice(told, told + toldAtOnce).forEach(announce);
@@ -70,7 +72,7 @@ export async function follow<Position extends object>(settings: FollowSettings<P
       notFinal.push(...page.changes.slice(finalSoFar ? page.finalCount : 0));
       if (finalSoFar) position = page.finalUntil ?? position;
       finalSoFar &&= same(page.finalUntil, page.next);
-      if (page.changes.length < batch) return { began, ended: clock.elapsed(), position, notFinal: notFinal };
+      if (page.changes.length < pageRows) return { began, ended: clock.elapsed(), position, notFinal: notFinal };
       await othersTurn();
     }
   }

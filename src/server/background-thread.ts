@@ -13,6 +13,7 @@ import {
 } from "./background.ts";
 import { onThisThread } from "./background-work.ts";
 import { waitBy } from "./lateness.ts";
+import { lowerThreadPriority } from "./thread-priority.ts";
 
 /** The other side of `background.ts`, which decides how many jobs run here at a time. Has its own connections. */
 declare const self: { onmessage: (event: MessageEvent<ToThread>) => void; postMessage(message: ThreadMessage): void };
@@ -24,6 +25,7 @@ self.onmessage = ({ data: message }) => void handle(message);
 
 async function handle(message: ToThread): Promise<void> {
   if (message.kind === "open") {
+    lowerThreadPriority();
     const config = loadConfig(message.settings, "/");
     lateness = message.lateness;
     core = openCore(config, {
