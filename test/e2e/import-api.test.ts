@@ -15,7 +15,7 @@ type Import = {
 type Page<Item> = { items: Item[]; nextCursor: string | null };
 
 /** A machine that is busy elsewhere may see the end of an import before it can interrupt it: then it gets a longer one. */
-const rowsMost = 15_000;
+const rowsMost = 150_000;
 const listOf = (rows: number) =>
   ["url", ...Array.from({ length: rows }, (_, i) => `https://example.com/${i}`)].join("\n");
 

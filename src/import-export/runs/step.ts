@@ -30,7 +30,8 @@ export interface ImportStepParts {
   readonly redirects: RedirectWait;
 }
 
-const stepRows = 20 * batchRows;
+/** Some seconds. Each step reads the file from its beginning, so short ones would read a long file many times. */
+const stepRows = 100 * batchRows;
 const pieceBytes = 262_144;
 const notedRows = 10 * batchRows;
 
