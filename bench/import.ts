@@ -1,7 +1,7 @@
 /**
  * What it costs to import links, and what redirects notice of it.
  *
- * Method, cost: `quicklink import` of a CSV file of 50,000 rows with code, URL, title and tags, as a process, on
+ * Method, cost: `quicklink import` of a CSV file of 40,000 rows with code, URL, title and tags, as a process, on
  * SQLite and on a private PostgreSQL that waits for the disk. The database driver alone inserts as many rows by hand
  * into the same tables in the same round, as many in a transaction as the import, with the same low priority
  * (`links-by-hand.ts`). With `QL_BENCH_BEFORE`, an older copy of the program imports the same file: see `older.ts`. What
@@ -33,10 +33,10 @@ import { median, progress, quantile, round, table } from "./show.ts";
 import { authorization, createLinks, databases, type Subject, startSubject } from "./subject.ts";
 
 const rounds = 3;
-const rows = 50_000;
+const rows = 40_000;
 const apiRounds = 2;
 const apiRows = 10_000;
-const spells = 4;
+const spells = 3;
 const spellRows = 20_000;
 const quietMs = 2_000;
 const perSecond = 500;
