@@ -7,7 +7,8 @@ import type { Change, LinkVersion } from "./feed.ts";
 import { follow } from "./follow.ts";
 
 const pollMs = 500;
-const batch = 1_000;
+const batch = 100;
+const longBatch = 1_000;
 const toldAtOnce = 100;
 
 /**
@@ -149,8 +150,23 @@ describe("a follower", () => {
     await pass(pollMs);
     expect(announced).toHaveLength(2 * batch + 1);
     expect(limits).toEqual([batch, batch, batch]);
-    expect(turns).toContain(batch + toldAtOnce);
+    expect(turns).toContain(2 * batch);
     expect(followed).toEqual([0, pollMs]);
+    await follower.stop();
+  });
+
+  test("reads longer batches from a database that is far away, and still lets others have a turn", async () => {
+    const { start, change, pass, clock, hold, announced, limits, turns } = setUp();
+    const follower = await start();
+    change(...Array.from({ length: batch + longBatch + 1 }, (_, i) => `c${i}`));
+    const open = hold();
+    await pass(pollMs);
+    clock.advance(50); // the first answer took this long
+    open();
+    await pass(0);
+    expect(limits).toEqual([batch, longBatch, longBatch]);
+    expect(turns).toContain(batch + toldAtOnce);
+    expect(announced).toHaveLength(batch + longBatch + 1);
     await follower.stop();
   });
 
@@ -189,14 +205,14 @@ describe("a follower", () => {
     const follower = await start();
     for (let at = 1; at <= batch; at++) insert(`c${at}`, at);
     insert("on the second page", batch + 1);
-    settle(500);
+    settle(batch / 2);
     const first = hold();
     await pass(pollMs);
     const second = hold();
     first();
     await pass(0);
     expect(limits).toHaveLength(2);
-    insert("late", 500.5);
+    insert("late", batch / 2 + 0.5);
     settle(Number.POSITIVE_INFINITY);
     second();
     await pass(0);

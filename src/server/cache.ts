@@ -105,9 +105,6 @@ export async function openCache(wiring: Wiring, redis: Redis | undefined, hot: H
   };
 }
 
-/** Visitors wait while a page is read from SQLite, and it is no round trip. */
-const shortPageRows = 100;
-
 interface Tiers {
   /** Where memory is filled from. */
   readonly source: Source<CachedLink>;
@@ -169,7 +166,6 @@ async function followFeed(
   const feed = createFeed(sql);
   const follower = await follow({
     feed,
-    ...(sql.dialect === "sqlite" && { pageRows: shortPageRows }),
     announce(change) {
       if (change.kind === "domain") hosts.changed(change.key);
       if (change.kind === "session") access.announce(change.key as PersonId, change.version);
