@@ -64,9 +64,11 @@ async function readAny(request: Request, limitBytes: number): Promise<ReadBody> 
   return body === null ? { kind: "whole", bytes: new Uint8Array() } : await readBody(body, limitBytes, deadlineMs);
 }
 
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
 function parse(bytes: Uint8Array): string {
   try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    const text = utf8.decode(bytes);
     JSON.parse(text);
     return text;
   } catch (error) {

@@ -260,9 +260,10 @@ export function startServer(settings: ServerSettings): Server {
   }
 
   async function callApi(request: Request): Promise<Response> {
+    const peer = peerOf(request);
     const from = {
-      trustedPeer: isFromProxy(request),
-      address: addressOf(request),
+      trustedPeer: hasProxies && isTrusted(peer ?? "", trustedProxies),
+      address: clientOf(request, peer),
       allowSilence: (seconds: number) => server.timeout(request, seconds),
     };
     return (await api()).handle(request, from);
