@@ -9,9 +9,6 @@
  * rest of a machine, which is another one every second. An import of one row is subtracted: it is the start of the
  * process. Links per second are printed beside it.
  *
- * Method, API: the same file through the API, which imports it in the server, here and in the older copy. What is
- * compared is the time from its start until it is done.
- *
  * Method, redirects: a client requests 1,000 links in turn, 500 times per second, and times each from the moment it was
  * due. Quiet times alternate with imports of a file through the API, which run in the server. "client late" is how late
  * the client itself woke up, at the 99th percentile: if that has grown as much as the p99, the machine was busy and not
@@ -34,8 +31,6 @@ import { authorization, createLinks, databases, type Subject, startSubject } fro
 
 const rounds = 3;
 const rows = 40_000;
-const apiRounds = 2;
-const apiRows = 10_000;
 const spells = 3;
 const spellRows = 20_000;
 const quietMs = 2_000;
@@ -53,7 +48,7 @@ export const importing: Bench = {
   name: "import",
   shows: "CPU per imported link, against a bare bulk insert; redirect latency during an import, against idle",
   needs: ["postgresql"],
-  parts: [...databases, "cost", "api", "redirects"],
+  parts: [...databases, "cost", "redirects"],
   run,
 };
 
@@ -62,14 +57,13 @@ async function run(parts: readonly string[]): Promise<readonly Figure[]> {
   const folder = olderFolder();
   const chosen = (all: readonly string[]) =>
     all.filter((name) => parts.includes(name) || !all.some((one) => parts.includes(one)));
-  const kinds = chosen(["cost", "api", "redirects"]);
+  const kinds = chosen(["cost", "redirects"]);
   for (const database of databases.filter((name) => chosen(databases).includes(name))) {
     const subject = await startSubject(database);
-    const needsOlder = kinds.includes("cost") || kinds.includes("api");
-    const older = folder === undefined || !needsOlder ? undefined : await startOlder(folder, database);
+    const hasOlder = folder !== undefined && kinds.includes("cost");
+    const older = hasOlder ? await startOlder(folder, database) : undefined;
     try {
       if (kinds.includes("cost")) figures.push(...(await measureCost(subject, older)));
-      if (kinds.includes("api") && older !== undefined) figures.push(await measureApi(subject, older));
       if (kinds.includes("redirects")) figures.push(await measureRedirects(subject));
     } finally {
       await older?.stop();
@@ -128,42 +122,6 @@ async function measureCost(subject: Subject, older: Subject | undefined): Promis
   } finally {
     shown.end();
   }
-}
-
-async function measureApi(subject: Subject, older: Subject): Promise<Figure> {
-  const { database } = subject;
-  const shown = progress();
-  const took = new Map<Subject, number[]>([
-    [subject, []],
-    [older, []],
-  ]);
-  try {
-    for (let i = 0; i < apiRounds; i++) {
-      for (const one of rotated([subject, older], i)) {
-        shown.now(
-          `${database}: through the API, round ${i + 1} of ${apiRounds}: ${one === older ? "before" : "QuickLink"}`,
-        );
-        const start = await checkedImport(one.server, `a${i}`, apiRows);
-        const started = performance.now();
-        await start();
-        took.get(one)?.push(performance.now() - started);
-      }
-    }
-  } finally {
-    shown.end();
-  }
-  const [ours = [], theirs = []] = took.values();
-  const rate = (all: readonly number[]) => round((apiRows * 1_000) / median(all));
-  table([
-    ["through the API", "links/s"],
-    [`${database}, QuickLink`, rate(ours)],
-    [`${database}, before`, rate(theirs)],
-  ]);
-  return {
-    name: `${database}: time of an import through the API / before`,
-    ...compare(ours, theirs),
-    target: mostBefore,
-  };
 }
 
 async function importAll(command: readonly string[], cwd: string, subject: Subject, prefix: string): Promise<Cost> {
