@@ -7,7 +7,7 @@ import type { Change, LinkVersion } from "./feed.ts";
 import { follow } from "./follow.ts";
 
 const pollMs = 500;
-const batch = 100;
+const batch = 250;
 const longBatch = 1_000;
 const toldAtOnce = 100;
 

@@ -42,10 +42,11 @@ const stopMs = 5_000;
 
 /**
  * Changes are read in short pages, because visitors wait while a page is read: a thousand rows took 2 to 4 ms on either
- * database. Where the database is so far away that the round trip takes longer, pages are long.
+ * database. Where the round trip takes longer than that, pages are long: a follower that falls behind an import by more than a
+ * second would send all visitors to the database.
  */
-const [shortPage, longPage] = [100, 1_000] as const;
-const farMs = 10;
+const [shortPage, longPage] = [250, 1_000] as const;
+const farMs = 5;
 
 /**
  * How many changes are announced before visitors get a turn: about 3 µs each, so a third of a millisecond. An import
