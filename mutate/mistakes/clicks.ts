@@ -36,8 +36,8 @@ export const clicks: Mistakes = {
   },
   "links-before-unknown-shown-as-none": {
     file: "clicks/reports/top-links.ts",
-    from: "before.other + before.notItemised > 0 ? null : 0",
-    to: "before.other < 0 ? null : 0",
+    from: "clicks.get(value) ?? (isComplete ? 0 : null)",
+    to: "clicks.get(value) ?? 0",
     tests: reports,
     only: "SQLite.*reports",
   },
@@ -163,7 +163,7 @@ export const clicks: Mistakes = {
   },
   "sample-larger-than-its-day": {
     file: "clicks/reports/gather.ts",
-    from: "level === 0 ? cut.tally : fitted(cut.tally, sumOf(truth.values()))",
+    from: "level === 0 ? cut.tally : fitted(cut.tally, ofDays)",
     to: "cut.tally",
     tests: ["test/conformance/click-samples.test.ts"],
     only: "SQLite.*exact once the day",
