@@ -14,7 +14,7 @@ import type { Sql } from "../../src/sql/sql.ts";
 import { openSqlite } from "../../src/sql/sqlite.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
 import { byCommand } from "../../test/ground/actors.ts";
-import type { Postgres } from "../../test/ground/postgres.ts";
+import type { Databases } from "../../test/ground/postgres.ts";
 import { tempFolder } from "../../test/ground/temp.ts";
 import { writeLinks } from "../many-links.ts";
 import type { Database } from "../subject.ts";
@@ -66,8 +66,14 @@ interface Opened {
 }
 
 /** Both databases at once: the clicks are drawn once. */
-export async function fill(clicks: number, postgres: Postgres, tell: (text: string) => void): Promise<Filled[]> {
-  const opened = [await prepare("sqlite", postgres), await prepare("postgres", postgres)];
+export async function fill(
+  clicks: number,
+  databases: readonly Database[],
+  postgres: Databases,
+  tell: (text: string) => void,
+): Promise<Filled[]> {
+  const opened: Opened[] = [];
+  for (const database of databases) opened.push(await prepare(database, postgres));
   const random = randomOf(clicks);
   const empty = fileBytes(opened);
   let events = 0;
@@ -109,7 +115,7 @@ export async function fill(clicks: number, postgres: Postgres, tell: (text: stri
   );
 }
 
-async function prepare(database: Database, postgres: Postgres): Promise<Opened> {
+async function prepare(database: Database, postgres: Databases): Promise<Opened> {
   const path = database === "sqlite" ? join(tempFolder("clicks"), "clicks.sqlite") : undefined;
   const where = path ?? (await postgres.createDatabase("clicks"));
   const sql = path === undefined ? openDatabase(where) : openSqlite(path, "normal");

@@ -11,7 +11,7 @@ import { runProcess } from "../../test/ground/process.ts";
 import { openPacer, type Paced } from "../paced.ts";
 import { rotated } from "../rounds.ts";
 import { type Progress, quantile, round, table } from "../show.ts";
-import { createLinks, type Database, databases, type Subject, startSubject } from "../subject.ts";
+import { createLinks, type Database, type Subject, startSubject } from "../subject.ts";
 
 const spreads = [1, 1_000, 100_000] as const;
 const spells = 2;
@@ -35,7 +35,7 @@ interface Recorded {
   readonly paced: Paced[];
 }
 
-export async function recording(shown: Progress): Promise<void> {
+export async function recording(databases: readonly Database[], shown: Progress): Promise<void> {
   const rows = [
     [
       "recording",

@@ -3,8 +3,8 @@
  *
  * Method: reports are made as the server makes them (`reportOn`), with all breakdowns, one after the other, sizes
  * in turn, so that a busy moment of the machine hits all of them. A figure is the better of two passes: the p95 of twenty runs.
- * The first run of each report is not counted. Each is timed twice: "first", without the sums that the process keeps, and "again", with
- * them. Both have the same targets.
+ * The first run of each report is not counted. A report without filters is timed twice: "first", without the sums that the process keeps, and
+ * "again", with them. Both have the same targets. With filters nothing of weight is kept, so it is timed once.
  *
  * CPU is that of this process and of PostgreSQL's, in the run that took the least: what a report costs when nothing disturbs it.
  */
@@ -83,13 +83,15 @@ export interface Timed {
   sampled: number;
 }
 
+const timesOf = ({ filter }: Asked): readonly Timed["time"][] => (filter.length === 0 ? times : ["first"]);
+
 export async function timeReports(all: readonly Filled[], shown: Progress): Promise<Timed[]> {
   const timed: Timed[] = [];
   for (const database of databases) {
     const sizes = all.filter((filled) => filled.database === database);
     for (const one of asked) {
       const seenOf = await Promise.all(sizes.map((filled) => seen(filled, one)));
-      const ofTimes = times.map((time) =>
+      const ofTimes = timesOf(one).map((time) =>
         sizes.map((filled, place) => ({
           ...{
             asked: one,
@@ -166,6 +168,18 @@ export function showReports(timed: readonly Timed[]): void {
       one.sampled === 1 ? "" : `1 in ${1 / one.sampled}`,
     ]),
   ]);
+  const growth = grown(timed);
+  if (growth.length === 0) return;
+  const ratio = (most: number, least: number) => round(most / least);
+  table([
+    ["a report over the most clicks / over the fewest", "p50", "p95", "CPU"],
+    ...growth.map(({ name, least, most }) => [
+      name,
+      ratio(bestOf(most, 0.5), bestOf(least, 0.5)),
+      ratio(bestOf(most, 0.95), bestOf(least, 0.95)),
+      ratio(most.cpu, least.cpu),
+    ]),
+  ]);
 }
 
 export function figuresOf(timed: readonly Timed[]): Figure[] {
@@ -174,16 +188,20 @@ export function figuresOf(timed: readonly Timed[]): Figure[] {
     figure: bestOf(one, 0.95),
     target: one.asked.target,
   }));
+  const growth = grown(timed).map(({ name, least, most }) => ({
+    name: `${name}: p95 of ${millions(most.filled.clicks)} / ${millions(least.filled.clicks)}`,
+    figure: bestOf(most, 0.95) / bestOf(least, 0.95),
+    target: targets.growth,
+  }));
+  return [...figures, ...growth];
+}
+
+/** The smallest and the largest size of each report without filters. */
+function grown(timed: readonly Timed[]): { name: string; least: Timed; most: Timed }[] {
   const unfiltered = timed.filter(({ asked }) => asked.filter.length === 0);
   const nameOf = ({ asked, filled, time }: Timed) => `${filled.database}: ${asked.name}, ${time}`;
-  const growth = [...Map.groupBy(unfiltered, nameOf)].flatMap(([name, sizes]) => {
+  return [...Map.groupBy(unfiltered, nameOf)].flatMap(([name, sizes]) => {
     const [least, most] = [sizes.at(0), sizes.at(-1)];
-    if (least === undefined || most === undefined || least === most) return [];
-    return {
-      name: `${name}: p95 of ${millions(most.filled.clicks)} / ${millions(least.filled.clicks)}`,
-      figure: bestOf(most, 0.95) / bestOf(least, 0.95),
-      target: targets.growth,
-    };
+    return least === undefined || most === undefined || least === most ? [] : { name, least, most };
   });
-  return [...figures, ...growth];
 }

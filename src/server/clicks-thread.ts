@@ -11,7 +11,7 @@ declare const self: {
   postMessage(message: FromClicksThread): void;
 };
 
-/** SQLite has no queue of writers, and others try again after 5 ms: so long, one of them gets its turn. */
+/** SQLite has no queue of writers, and others try again every millisecond: so long, some of them get their turn. */
 const pauseMs = 6;
 
 let settings: ThreadSettings | undefined;

@@ -72,7 +72,7 @@ export interface ClickWriterSettings {
   readonly clicksMost?: number;
   /** Of all links together. Without a limit if not given. */
   readonly eventsPerSecond?: number;
-  /** Between two transactions. */
+  /** Before each transaction: on SQLite, others get their turn, also between the batches of a busy server. */
   readonly pause?: () => Promise<void>;
   /** Hashes of visitors that this process adds to a tenant's day. */
   readonly visitorRowsMost?: number;
@@ -273,7 +273,7 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
       const { parts, plan } = before;
       for (const [place, part] of partsOf(batch, clicksMost).entries()) {
         if (parts[place] !== undefined) continue;
-        if (place > 0) await pause?.();
+        await pause?.();
         parts[place] = await writePart(sequence * partsMost + place, part, plan);
       }
       before = { sequence: 0, parts: [], plan: undefined };

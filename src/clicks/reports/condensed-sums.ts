@@ -4,7 +4,7 @@ import { addStoredSums } from "../rollups/packed.ts";
 import type { NeededValues, SumsByName } from "../rollups/packed-values.ts";
 import { addTally, newTally, type Tally } from "../rollups/tally.ts";
 import { hasWithin } from "./cover.ts";
-import { type RankedSums, ranked } from "./ranked-sums.ts";
+import { RankedSums } from "./ranked-sums.ts";
 import type { ReportCheck } from "./report-check.ts";
 import { type NamedRow, readRows, type StoredPeriod } from "./rollup-rows.ts";
 import type { SubjectScope } from "./scope.ts";
@@ -114,7 +114,11 @@ async function read(
     if (sums !== undefined) addStoredSums(sums, row, needed);
   }
   const named = rows.map(({ grain, from, facts, packed }) => ({ grain, from, bytes: packed?.length ?? facts.length }));
-  return { tally, sums: sums && new Map([...sums].map(([name, ofName]) => [name, ranked(ofName)])), rows: named };
+  return {
+    tally,
+    sums: sums && new Map([...sums].map(([name, ofName]) => [name, new RankedSums(ofName)])),
+    rows: named,
+  };
 }
 
 function copyOf({ tally, sums, rows }: CondensedSums): CondensedSums {
@@ -130,4 +134,4 @@ function copyOf({ tally, sums, rows }: CondensedSums): CondensedSums {
 
 const bytesOf = ({ tally, sums, rows }: CondensedSums): number =>
   100 * (tally.series.size + rows.length) +
-  [...(sums?.values() ?? [])].reduce((sum, { sums, top }) => sum + sums.bytes + 8 * top.length, 0);
+  [...(sums?.values() ?? [])].reduce((sum, { sums }) => sum + sums.bytes + 8 * sums.size, 0);

@@ -5,7 +5,7 @@ import { daysKeptDays } from "../rollups/periods.ts";
 import { addTally, type Counts, clicksOf, countsAt, newTally, type Tally } from "../rollups/tally.ts";
 import { clipped, hasWithin, merged, without } from "./cover.ts";
 import { areFewerThanSearches, chooseSample, countFewEvents, type EventCount, eventsWithin } from "./events.ts";
-import { type Gathered, gather, itemisedTally, namedTally } from "./gather.ts";
+import { type CutDays, type Gathered, gather, itemisedTally, namedTally } from "./gather.ts";
 import { intervalsMost, type ReportQuery, type Span } from "./query.ts";
 import { countsIn, fitted, shrunk } from "./sample.ts";
 import type { SubjectScope } from "./scope.ts";
@@ -26,6 +26,8 @@ export interface RangeCounts {
   readonly itemised: { readonly clicks: number; readonly of: number } | null;
   /** 1 in 2^level events was read; `counts` is what was scaled up from it. */
   readonly sample: { readonly level: number; readonly counts: Counts };
+  /** The part of what is unknown that links know themselves, from the roll-ups of these days. Undefined with filters. */
+  readonly cut?: CutDays;
 }
 
 export interface RangeScope {
@@ -37,6 +39,9 @@ export interface RangeScope {
 
 /** A purge may be ahead of the report's clock. */
 const daysMarginMs = 2 * dayMs;
+
+/** Days that begin later have a roll-up, if they have clicks. */
+export const daysKeptFrom = (now: number): number => now - daysKeptDays * dayMs + daysMarginMs;
 
 export type Wanted = Pick<EventCount, "wanted" | "check"> & {
   /** How many values of each breakdown are shown. */
@@ -53,10 +58,10 @@ export async function countsOf(
   { wanted, check, limit = limitOfQuery, isTotal = false }: Wanted,
 ): Promise<RangeCounts> {
   const starts = startsWithin(zone, interval, span.from, span.to, intervalsMost);
-  const settings = { starts, check, traffic, limit, daysFrom: now - daysKeptDays * dayMs + daysMarginMs };
+  const settings = { starts, check, traffic, limit, daysFrom: daysKeptFrom(now) };
   if (filtered === undefined) {
-    const { tally, unknown, level, sampled } = await gather(sql, all, span, { ...settings, wanted, isTotal });
-    return { tally, unknown, starts, itemised: null, sample: { level, counts: sampled } };
+    const { tally, unknown, level, sampled, cut } = await gather(sql, all, span, { ...settings, wanted, isTotal });
+    return { tally, unknown, starts, itemised: null, sample: { level, counts: sampled }, cut };
   }
   const filter = valueFilterOf(filters);
   if (filter !== undefined) {

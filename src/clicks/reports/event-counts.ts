@@ -29,35 +29,32 @@ export const newEventCounts = (wanted: readonly BreakdownName[]): EventCounts =>
   values: wanted.map((name) => ({ name, people: new ValueSums(), rest: new ValueSums() })),
 });
 
-/** A key is never 0, and an id may be. */
-export const keyOfId = (id: number): number => id + 1;
-const idOfKey = (key: number): number => key - 1;
-
-export function addIdSum(sums: ValueSums, id: number, clicks: number, visitors: number): void {
-  sums.add(keyOfId(id), keyOfId(id) | 0, clicks, visitors);
-}
-
 /** `columns`: at, reason, first, and those of `counts.values`. */
-export function addNumbers(counts: EventCounts, numbers: readonly number[], whose: FirstOf): void {
+export function addNumbers(counts: EventCounts, numbers: ArrayLike<number>, whose: FirstOf): void {
   const width = 3 + counts.values.length;
   const bit = whose === "link" ? firstToLink : firstToTenant;
-  const ofPeople = counts.values.map(({ people }) => people);
-  const ofRest = counts.values.map(({ rest }) => rest);
-  for (let place = 0; place < numbers.length; place += width) {
+  const rows = numbers.length / width;
+  const [people, rest, visitors] = [new Uint8Array(rows), new Uint8Array(rows), new Uint8Array(rows)];
+  for (let row = 0, place = 0; row < rows; row++, place += width) {
     const [at, reason, first] = [numbers[place] ?? 0, numbers[place + 1] ?? 0, numbers[place + 2] ?? 0];
-    const visitors = (first & tooLate) === 0 && (first & bit) !== 0 ? 1 : 0;
-    const isOfPerson = isPerson(reason);
+    const isFirst = (first & tooLate) === 0 && (first & bit) !== 0 ? 1 : 0;
+    visitors[row] = isFirst;
     counts.reasons[reason] = (counts.reasons[reason] ?? 0) + 1;
-    counts.visitors += visitors;
+    counts.visitors += isFirst;
     counts.itemised++;
     const ofQuarter = countsAt(counts.series, quarterOf(at));
-    if (isOfPerson) ofQuarter.people++;
-    else ofQuarter.rest++;
-    ofQuarter.visitors += visitors;
-    const ofClass = isOfPerson ? ofPeople : ofRest;
-    for (let n = 0; n < ofClass.length; n++) {
-      addIdSum(ofClass[n] as ValueSums, numbers[place + 3 + n] as number, 1, visitors);
+    ofQuarter.visitors += isFirst;
+    if (isPerson(reason)) {
+      people[row] = 1;
+      ofQuarter.people++;
+    } else {
+      rest[row] = 1;
+      ofQuarter.rest++;
     }
+  }
+  for (const [place, sums] of counts.values.entries()) {
+    sums.people.addColumn(numbers, 3 + place, width, { marks: people, visitors });
+    sums.rest.addColumn(numbers, 3 + place, width, { marks: rest, visitors });
   }
 }
 
@@ -67,8 +64,8 @@ export function forEachValue(
   take: (name: BreakdownName, isOfPeople: boolean, id: number, clicks: number, visitors: number) => void,
 ): void {
   for (const { name, people, rest } of values) {
-    people.each((key, clicks, visitors) => take(name, true, idOfKey(key), clicks, visitors));
-    rest.each((key, clicks, visitors) => take(name, false, idOfKey(key), clicks, visitors));
+    people.each((id, clicks, visitors) => take(name, true, id, clicks, visitors));
+    rest.each((id, clicks, visitors) => take(name, false, id, clicks, visitors));
   }
 }
 

@@ -9,7 +9,7 @@ import { type BreakdownName, firstToLink, firstToTenant, tooLate, utcDay } from 
 import { allShelves, everyLevel, levelMost, shelvesOf } from "../event-shelves.ts";
 import type { FirstOf } from "../rollups/id-counts.ts";
 import { countsAt } from "../rollups/tally.ts";
-import { addIdSum, addNumbers, type EventCounts, newEventCounts } from "./event-counts.ts";
+import { addNumbers, type EventCounts, newEventCounts } from "./event-counts.ts";
 import type { Span } from "./query.ts";
 import type { ReportCheck } from "./report-check.ts";
 
@@ -278,7 +278,7 @@ async function addSums(
     } else {
       const ofName = counts.values[place - 2];
       if (ofName === undefined) throw new RangeError("a sum of a breakdown that was not asked for");
-      addIdSum(person === 1 ? ofName.people : ofName.rest, value, clicks, visitors);
+      (person === 1 ? ofName.people : ofName.rest).add(value, clicks, visitors);
     }
   }
 }

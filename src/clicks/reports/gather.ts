@@ -35,12 +35,20 @@ export interface Gathered {
   readonly level: number;
   /** How many clicks of the tally are scaled up from the sample. */
   readonly sampled: Counts;
+  /** Days that the range cuts, and the clicks of the parts that are in it. Only if their events were not read: then they are unknown. */
+  readonly cut: CutDays;
   /** Read from events. */
   readonly gaps: readonly Span[];
   /** What matches the filter in each roll-up and overflow row. */
   readonly matches: readonly MatchedPeriod[];
   /** UTC days that have no clicks. */
   readonly emptyDays: ReadonlySet<number>;
+}
+
+export interface CutDays {
+  readonly starts: readonly number[];
+  readonly parts: readonly Span[];
+  readonly counts: Counts;
 }
 
 export interface MatchedPeriod extends Span {
@@ -111,7 +119,8 @@ async function gatherOnce(
   if (cutDays.length + cutMonths.length < cover.cut.length + cover.cutMonths.length) return undefined;
   for (const { tally: one } of cutDays)
     for (const [at, counts] of one.series) if (isIn(cover.ofCut, at)) truth.set(at, counts);
-  const known = level === 0 ? cut.tally : fitted(cut.tally, sumOf(truth.values()));
+  const ofDays = sumOf(truth.values());
+  const known = level === 0 ? cut.tally : fitted(cut.tally, ofDays);
   for (const { tally: one } of cutMonths)
     for (const [at, counts] of one.series) if (isIn(cover.ofMonths, at)) truth.set(at, counts);
   const unknown = raise(known, truth);
@@ -120,6 +129,7 @@ async function gatherOnce(
   const emptyDays = emptyDaysIn(span, periods, { from: Math.max(daysFrom, rollupsFrom), to: condensedUntil });
   const found = {
     ...{ unknown, level, sampled, gaps: cover.gaps, emptyDays },
+    cut: isTotal ? { starts: cover.cut.map(({ start }) => start), parts: cover.ofCut, counts: ofDays } : noCut,
     matches: [...matches, ...open.matches, ...cut.matches],
   };
   if (values === undefined) {
@@ -131,6 +141,8 @@ async function gatherOnce(
   const shown = await values.shown(limit, () => readNames(sql, scope, condensed.rows ?? [], check));
   return shown && { ...found, tally: { ...tally, [traffic === "bots" ? "rest" : "people"]: shown } };
 }
+
+export const noCut: CutDays = { starts: [], parts: [], counts: { people: 0, visitors: 0, rest: 0 } };
 
 /** Every day with clicks has a roll-up, in the time that has roll-ups. */
 export function emptyDaysIn({ from, to }: Span, periods: readonly StoredPeriod[], condensed: Span): Set<number> {

@@ -2,38 +2,53 @@ import { none, other } from "../click.ts";
 import type { ValueCount } from "../rollups/tally.ts";
 import { valueKey } from "../rollups/value-key.ts";
 import { ValueSums } from "../rollups/value-sums.ts";
-import { breakdownMost } from "./query.ts";
 
 /**
- * Sums of one breakdown with those that have the most clicks. It never changes, so it can be kept: what is added to it is apart, and
- * a value that is not among the first of these sums and gets nothing is not among the first of both.
+ * Sums of one breakdown, of which those with the most clicks are found when they are asked for, and then kept. The sums never change:
+ * what is added to them is apart, and a value that is not among the first of these sums and gets nothing is not among the first of both.
  */
-export interface RankedSums {
+export class RankedSums {
   readonly sums: ValueSums;
   readonly clicks: number;
   readonly visitors: number;
-  /** Keys of the first `breakdownMost` and those that equal the last, most clicks first. Without "none" and "other". */
-  readonly top: readonly number[];
+  #top: FirstKeys | undefined;
+
+  constructor(sums: ValueSums) {
+    let [clicks, visitors] = [0, 0];
+    sums.each((_, ofKey, visitorsOfKey) => {
+      clicks += ofKey;
+      visitors += visitorsOfKey;
+    });
+    this.sums = sums;
+    this.clicks = clicks;
+    this.visitors = visitors;
+  }
+
+  first(most: number): FirstKeys {
+    if (this.#top?.most === most) return this.#top;
+    const least = leastOf(this.sums, most);
+    const keys: number[] = [];
+    this.sums.each((key, clicks) => {
+      if (clicks >= least && isNamed(key)) keys.push(key);
+    });
+    this.#top = { most, least, keys };
+    return this.#top;
+  }
+}
+
+/** The first so many and those that equal the last, in no order. Without "none" and "other". */
+interface FirstKeys {
+  readonly most: number;
+  /** The clicks of the last. 0 if there are fewer. */
+  readonly least: number;
+  readonly keys: readonly number[];
 }
 
 export const noneKey = valueKey(none);
 export const otherKey = valueKey(other);
 const isNamed = (key: number): boolean => key !== noneKey && key !== otherKey;
 
-export function ranked(sums: ValueSums): RankedSums {
-  const least = leastOf(sums, breakdownMost);
-  let [clicks, visitors] = [0, 0];
-  const top: { readonly key: number; readonly clicks: number }[] = [];
-  sums.each((key, ofKey, visitorsOfKey) => {
-    clicks += ofKey;
-    visitors += visitorsOfKey;
-    if (ofKey >= least && isNamed(key)) top.push({ key, clicks: ofKey });
-  });
-  top.sort((a, b) => b.clicks - a.clicks);
-  return { sums, clicks, visitors, top: top.map(({ key }) => key) };
-}
-
-export const noSums: RankedSums = { sums: new ValueSums(), clicks: 0, visitors: 0, top: [] };
+export const noSums = new RankedSums(new ValueSums());
 
 /**
  * The values of both with the most clicks, those that equal the last of them, "none", and all others as one; by key. An infinite
@@ -45,13 +60,14 @@ export function chosenOf(kept: RankedSums, added: ValueSums, most: number): Map<
     const [one, two] = [kept.sums.get(key), added.get(key)];
     values.set(key, { clicks: one.clicks + two.clicks, visitors: one.visitors + two.visitors });
   };
-  if (most <= breakdownMost) for (const key of firstOf(kept, most)) take(key);
-  else kept.sums.each(take);
+  const { least: leastKept, keys } = kept.first(most);
+  for (const key of keys) take(key);
   let [clicks, visitors] = [kept.clicks, kept.visitors];
   added.each((key, ofKey, visitorsOfKey) => {
     clicks += ofKey;
     visitors += visitorsOfKey;
-    take(key);
+    // With fewer it is not among the first of both: there are as many others already.
+    if (ofKey + kept.sums.clicksOf(key) >= leastKept) take(key);
   });
   const least = nthOf(
     [...values].filter(([key]) => isNamed(key)).map(([, count]) => count.clicks),
@@ -70,28 +86,29 @@ export function chosenOf(kept: RankedSums, added: ValueSums, most: number): Map<
   return values;
 }
 
-/** With those that equal the last. */
-function firstOf({ sums, top }: RankedSums, most: number): readonly number[] {
-  const last = top[most - 1];
-  if (last === undefined) return top;
-  const least = sums.get(last).clicks;
-  let end = most;
-  while (end < top.length && sums.get(top[end] ?? 0).clicks === least) end++;
-  return top.slice(0, end);
-}
-
 /** 0 if there are fewer. */
 function nthOf(clicks: number[], most: number): number {
   return clicks.length <= most ? 0 : (clicks.sort((a, b) => b - a)[most - 1] ?? 0);
 }
 
-/** The clicks of the last of the first so many. */
+/**
+ * The clicks of the last of the first so many; 0 if there are fewer. One pass: who has fewer than the last of the first so many until
+ * then is skipped, which soon is almost everyone.
+ */
 function leastOf(sums: ValueSums, most: number): number {
   if (sums.size <= most) return 0;
-  const clicks = new Float64Array(sums.size);
-  let count = 0;
-  sums.each((key, ofKey) => {
-    if (isNamed(key)) clicks[count++] = ofKey;
+  const kept = new Float64Array(2 * most);
+  let [count, least] = [0, 0];
+  const keepFirst = () => {
+    const sorted = kept.subarray(0, count).sort();
+    kept.copyWithin(0, count - most, count);
+    [count, least] = [most, sorted[0] ?? 0];
+  };
+  sums.each((key, clicks) => {
+    if (clicks <= least || !isNamed(key)) return;
+    kept[count++] = clicks;
+    if (count === kept.length) keepFirst();
   });
-  return count <= most ? 0 : (clicks.subarray(0, count).sort()[count - most] ?? 0);
+  if (count > most) keepFirst();
+  return count < most ? 0 : kept.subarray(0, count).reduce((one, two) => Math.min(one, two));
 }

@@ -1,18 +1,19 @@
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, dayMs } from "../../base/clock.ts";
 import { invalid } from "../../base/errors.ts";
 import type { TenantId } from "../../base/ids.ts";
 import { hitReasons } from "../../redirect/decide.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { type BreakdownName, breakdownNames, dimensions, none, other } from "../click.ts";
-import { addValues, clicksOf, peopleOf, type Tally, type ValueCount } from "../rollups/tally.ts";
+import { addValues, type Counts, clicksOf, peopleOf, type Tally, type ValueCount } from "../rollups/tally.ts";
 import { cappedVisitors } from "./capped-visitors.ts";
-import { countsOf, type RangeCounts, type Wanted } from "./counts.ts";
+import { countsOf, daysKeptFrom, type RangeCounts, type Wanted } from "./counts.ts";
+import { noCut } from "./gather.ts";
 import { type ImportedClicks, importedOf } from "./imported.ts";
 import { comparedSpan, type ReportQuery, type Span, type Traffic } from "./query.ts";
 import { createReportCheck } from "./report-check.ts";
 import { errorOf } from "./sample.ts";
 import { conditionsFor, type ReportedSubject, type ReportSubject, scopeOf } from "./scope.ts";
-import { namedLinks, type TopLink } from "./top-links.ts";
+import { clicksOnDays, type LinksBefore, namedLinks, type TopLink } from "./top-links.ts";
 import { eventFilters } from "./value-filter.ts";
 
 /**
@@ -86,12 +87,16 @@ export async function reportOn(
     countsOf(sql, { all: scope, filtered, now: clock.now() }, query, span, { check, ...shown });
   const now = await read(query, { wanted: breakdown });
   const isByLink = breakdown.includes("link");
+  // Of a day that the compared period cuts, the roll-ups of the links that are shown have their clicks. A tag or domain may have
+  // only some of these.
+  const before = query.compare && comparedSpan(query, query.compare);
+  const isKept = before !== undefined && before.from >= daysKeptFrom(clock.now()) + dayMs;
+  const linksKnow = filtered === undefined && subject.kind === "tenant" && isKept;
   const ofCompared = {
     wanted: isByLink ? (["link"] as const) : [],
     limit: Number.POSITIVE_INFINITY,
-    isTotal: !isByLink,
+    isTotal: !isByLink || linksKnow,
   };
-  const before = query.compare && comparedSpan(query, query.compare);
   const compared = before && (await read(before, ofCompared));
   const values: Partial<Record<BreakdownName, Breakdown>> = {};
   for (const name of breakdown) {
@@ -99,8 +104,7 @@ export async function reportOn(
     values[name] = breakdownOf(now, query, name);
   }
   if (values.link !== undefined) {
-    const linksBefore = compared && breakdownOf(compared, { ...query, limit: Number.POSITIVE_INFINITY }, "link");
-    values.link = await namedLinks(sql, tenant, values.link, linksBefore);
+    values.link = await namedLinks(sql, tenant, values.link, compared && linksBefore(sql, compared, query));
   }
   const capped = (span: Span) => (query.traffic === "bots" ? null : cappedVisitors(sql, scope, span));
   const toSeries = (points: readonly SeriesPoint[]) => pointsOf(now.starts, points);
@@ -199,6 +203,20 @@ function breakdownOf(counts: RangeCounts, { traffic, limit }: ReportQuery, dimen
     notItemised: totalsOf(counts, traffic).clicks - known,
   };
 }
+
+/** The clicks of links in the compared period. */
+function linksBefore(sql: Sql, compared: RangeCounts, query: ReportQuery): LinksBefore {
+  const { cut = noCut } = compared;
+  const { values, other, notItemised } = breakdownOf(compared, { ...query, limit: Number.POSITIVE_INFINITY }, "link");
+  return {
+    clicks: new Map(values.map(({ value, clicks }) => [value, clicks])),
+    isComplete: other + notItemised <= clicksOfTraffic(cut.counts, query.traffic),
+    ofCut: (links) => clicksOnDays(sql, links, cut, (counts) => clicksOfTraffic(counts, query.traffic)),
+  };
+}
+
+const clicksOfTraffic = ({ people, rest }: Counts, traffic: Traffic): number =>
+  ({ people, bots: rest, all: people + rest })[traffic];
 
 function valuesOf(
   { people, rest }: Tally,

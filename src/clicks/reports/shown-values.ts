@@ -68,7 +68,7 @@ export function createReportedValues(
       forEachValue(counts, (name, isOfPeople, id, clicks, visitors) => {
         if (!isOfClass(isOfPeople)) return;
         const key = keyOfId(name, id, nameOf);
-        sumsOf(sums, name).add(key, key | 0, clicks * times, visitors * times);
+        sumsOf(sums, name).add(key, clicks * times, visitors * times);
       });
       sources.push((take) =>
         forEachValue(counts, (name, _, id) => take(keyOfId(name, id, nameOf), textOfId(name, id, nameOf))),
@@ -82,8 +82,7 @@ export function createReportedValues(
         if (!isOfClass(isOfPeople)) continue;
         for (const name of needed.dimensions) {
           for (const [text, { clicks, visitors }] of values.get(name) ?? []) {
-            const key = valueKey(text);
-            sumsOf(sums, name).add(key, key | 0, clicks, visitors);
+            sumsOf(sums, name).add(valueKey(text), clicks, visitors);
           }
         }
       }

@@ -49,7 +49,7 @@ export const newIdCounts = (): IdCounts => ({
 export type FirstOf = "link" | "tenant";
 
 /** Adds the event that begins at this place of `numbers`. */
-export function addEvent(counts: IdCounts, numbers: readonly number[], place: number, whose: FirstOf): void {
+export function addEvent(counts: IdCounts, numbers: ArrayLike<number>, place: number, whose: FirstOf): void {
   const [at, reason, first] = [numbers[place + atPlace], numbers[place + reasonPlace], numbers[place + firstPlace]];
   if (at === undefined || reason === undefined || first === undefined) throw new RangeError("no event at this place");
   const isVisitor = (first & tooLate) === 0 && (first & (whose === "link" ? firstToLink : firstToTenant)) !== 0;

@@ -2,7 +2,7 @@ import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { BreakdownName } from "../click.ts";
 import type { FactCounts, Tally, ValueCount } from "./tally.ts";
 import { valueKey } from "./value-key.ts";
-import { ValueSums } from "./value-sums.ts";
+import { keyBytes, ValueSums } from "./value-sums.ts";
 
 /**
  * The values of a roll-up in two columns. `packed` has numbers only: the key of each value (`value-key.ts`), its clicks and visitors.
@@ -25,7 +25,6 @@ const namesForms = { plain: 1, compressed: 2 } as const;
 /** Less is not worth the time. */
 const compressedLeast = 400;
 const fastest = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
-const keyBytes = 7;
 
 /** What the numbers in stored rows mean: they never change. People have 2 × code, the rest one more. */
 const codes: Readonly<Record<BreakdownName, number>> = {
@@ -99,45 +98,11 @@ export function sumsOf(sums: SumsByName, name: BreakdownName): ValueSums {
 export function addPacked(sums: SumsByName, packed: Uint8Array, needed: NeededValues): void {
   const reader = new Reader(packed, packedForm);
   while (!reader.isEnd) {
-    const { name, isOfPeople, bytes } = section(reader);
+    const { name, isOfPeople, count, bytes } = section(reader);
     if (name !== undefined && isNeeded(name, isOfPeople, needed)) {
-      addSection(sumsOf(sums, name), packed, reader.at, reader.at + bytes);
+      sumsOf(sums, name).addPacked(packed, reader.at, reader.at + bytes, count);
     }
     reader.skip(bytes);
-  }
-}
-
-/** Most of the time of a report is spent here. */
-function addSection(sums: ValueSums, bytes: Uint8Array, from: number, to: number): void {
-  let at = from;
-  while (at < to) {
-    const low =
-      ((bytes[at] as number) |
-        ((bytes[at + 1] as number) << 8) |
-        ((bytes[at + 2] as number) << 16) |
-        ((bytes[at + 3] as number) << 24)) >>>
-      0;
-    const high = (bytes[at + 4] as number) | ((bytes[at + 5] as number) << 8) | ((bytes[at + 6] as number) << 16);
-    at += keyBytes;
-    let clicks = bytes[at++] as number;
-    if (clicks > 127) {
-      clicks &= 127;
-      for (let unit = 128; ; unit *= 128) {
-        const byte = bytes[at++] as number;
-        clicks += (byte & 127) * unit;
-        if (byte < 128) break;
-      }
-    }
-    let visitors = bytes[at++] as number;
-    if (visitors > 127) {
-      visitors &= 127;
-      for (let unit = 128; ; unit *= 128) {
-        const byte = bytes[at++] as number;
-        visitors += (byte & 127) * unit;
-        if (byte < 128) break;
-      }
-    }
-    sums.add(high * 2 ** 32 + low, low, clicks, visitors);
   }
 }
 

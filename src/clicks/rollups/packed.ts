@@ -66,8 +66,7 @@ export function addStoredSums(sums: SumsByName, { packed, facts }: StoredValues,
     return;
   }
   forEachOfLines(facts, needed, (name, value, clicks, visitors) => {
-    const key = valueKey(value);
-    sumsOf(sums, name).add(key, key % 2 ** 32, clicks, visitors);
+    sumsOf(sums, name).add(valueKey(value), clicks, visitors);
   });
 }
 

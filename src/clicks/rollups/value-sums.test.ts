@@ -34,7 +34,7 @@ describe("sums by key", () => {
       fc.property(added, (all) => {
         const [sums, map] = [new ValueSums(), new Map<number, { clicks: number; visitors: number }>()];
         for (const [one, clicks, visitors] of all) {
-          sums.add(one, one | 0, clicks, visitors);
+          sums.add(one, clicks, visitors);
           const before = map.get(one) ?? { clicks: 0, visitors: 0 };
           map.set(one, { clicks: before.clicks + clicks, visitors: before.visitors + visitors });
         }
@@ -44,6 +44,30 @@ describe("sums by key", () => {
         expect(sums.size).toBe(map.size);
         for (const [one, count] of map) expect(sums.get(one)).toEqual(count);
         expect(sums.get(2 ** 50 + 1)).toEqual({ clicks: 0, visitors: 0 });
+        expect(sums.clicksOf(2 ** 50 + 1)).toBe(0);
+      }),
+    );
+  });
+
+  test("of a column are those of its marked rows, one by one", () => {
+    const key = fc.oneof(fc.nat(40), fc.constantFrom(2 ** 31 - 1, 2 ** 31, 2 ** 32, 2 ** 32 + 1, 2 ** 40));
+    const rows = fc.array(fc.tuple(key, fc.boolean(), fc.boolean()), { maxLength: 200, size: "max" });
+    fc.assert(
+      fc.property(rows, rows, (before, all) => {
+        const [sums, expected] = [new ValueSums(), new ValueSums()];
+        for (const some of [before, all]) {
+          for (const [one, isMarked, isVisitor] of some) if (isMarked) expected.add(one, 1, isVisitor ? 1 : 0);
+          const marks = Uint8Array.from(some, ([, isMarked]) => (isMarked ? 1 : 0));
+          const visitors = Uint8Array.from(some, ([, , isVisitor]) => (isVisitor ? 1 : 0));
+          const numbers = some.flatMap(([one]) => [7, one, 9]);
+          sums.addColumn(numbers, 1, 3, { marks, visitors });
+        }
+        const listed = (one: ValueSums) => {
+          const list: number[][] = [];
+          one.each((...found) => list.push(found));
+          return list;
+        };
+        expect(listed(sums)).toEqual(listed(expected));
       }),
     );
   });

@@ -1,90 +1,215 @@
-/** Sums of clicks and visitors by the key of a value: an open hash table in typed arrays, without an object for each value. */
+/**
+ * Sums of clicks and visitors by the key of a value, without an object for each value. They are lists in the order in which the
+ * values came, and a hash table has their places: so all of them are gone through without looking at empty places, and a table that
+ * grows is small. The two halves of a key are apart, because whole numbers of 32 bits are compared without becoming objects or fractions.
+ */
 export class ValueSums {
-  #keys: Float64Array;
-  #clicks: Float64Array;
-  #visitors: Float64Array;
-  #mask: number;
+  /** The place in the lists, counted from 1. */
+  #index = new Int32Array(leastPlaces);
+  #low = new Int32Array(leastPlaces / 2);
+  #high = new Int32Array(leastPlaces / 2);
+  #clicks = new Float64Array(leastPlaces / 2);
+  #visitors = new Float64Array(leastPlaces / 2);
   #size = 0;
-
-  constructor(places = leastPlaces) {
-    this.#mask = places - 1;
-    this.#keys = new Float64Array(places);
-    this.#clicks = new Float64Array(places);
-    this.#visitors = new Float64Array(places);
-  }
 
   get size(): number {
     return this.#size;
   }
 
   get bytes(): number {
-    return 3 * this.#keys.byteLength;
+    return 4 * this.#index.length + 24 * this.#low.length;
   }
 
   /** Zero if it is not there. */
   get(key: number): { readonly clicks: number; readonly visitors: number } {
-    for (let place = (key % 2 ** 32) & this.#mask; ; place = (place + 1) & this.#mask) {
-      const found = this.#keys[place];
-      if (found === key) return { clicks: this.#clicks[place] ?? 0, visitors: this.#visitors[place] ?? 0 };
-      if (found === 0) return nothing;
+    const place = this.#placeOf(key);
+    if (place < 0) return nothing;
+    return { clicks: this.#clicks[place] as number, visitors: this.#visitors[place] as number };
+  }
+
+  clicksOf(key: number): number {
+    const place = this.#placeOf(key);
+    return place < 0 ? 0 : (this.#clicks[place] as number);
+  }
+
+  /** Below 0 if it is not there. */
+  #placeOf(key: number): number {
+    const [low, high] = [lowOf(key), highOf(key)];
+    const mask = this.#index.length - 1;
+    for (let at = low & mask; ; at = (at + 1) & mask) {
+      const place = (this.#index[at] as number) - 1;
+      if (place < 0 || (this.#low[place] === low && this.#high[place] === high)) return place;
     }
   }
 
-  /** `low`: the lower 32 bits of the key. */
-  add(key: number, low: number, clicks: number, visitors: number): void {
-    const keys = this.#keys;
-    const mask = this.#mask;
-    let place = low & mask;
-    for (;;) {
-      const found = keys[place];
-      if (found === key) break;
-      if (found === 0) {
-        keys[place] = key;
-        if (++this.#size * 2 > mask) {
-          this.#grow();
-          this.#put(key, low, clicks, visitors);
-          return;
-        }
-        break;
+  add(key: number, clicks: number, visitors: number): void {
+    this.#reserve(1);
+    const [low, high] = [lowOf(key), highOf(key)];
+    const index = this.#index;
+    const mask = index.length - 1;
+    for (let at = low & mask; ; at = (at + 1) & mask) {
+      const place = (index[at] as number) - 1;
+      if (place < 0) {
+        index[at] = this.#append(low, high, clicks, visitors);
+        return;
       }
-      place = (place + 1) & mask;
+      if (this.#low[place] === low && this.#high[place] === high) {
+        this.#clicks[place] = (this.#clicks[place] as number) + clicks;
+        this.#visitors[place] = (this.#visitors[place] as number) + visitors;
+        return;
+      }
     }
-    this.#clicks[place] = (this.#clicks[place] as number) + clicks;
-    this.#visitors[place] = (this.#visitors[place] as number) + visitors;
   }
 
-  /** Adds to a key that is there. */
-  #put(key: number, low: number, clicks: number, visitors: number): void {
-    let place = low & this.#mask;
-    while (this.#keys[place] !== key) place = (place + 1) & this.#mask;
-    this.#clicks[place] = (this.#clicks[place] as number) + clicks;
-    this.#visitors[place] = (this.#visitors[place] as number) + visitors;
+  #append(low: number, high: number, clicks: number, visitors: number): number {
+    const place = this.#size++;
+    this.#low[place] = low;
+    this.#high[place] = high;
+    this.#clicks[place] = clicks;
+    this.#visitors[place] = visitors;
+    return this.#size;
+  }
+
+  /**
+   * Adds values as a roll-up has them (`packed-values.ts`), so many from one place to another. The same as `add` for each, in a third of
+   * the time: most of the time of a report is spent here.
+   */
+  addPacked(bytes: Uint8Array, from: number, to: number, count: number): void {
+    this.#reserve(count);
+    const index = this.#index;
+    const mask = index.length - 1;
+    const [allLow, allHigh, allClicks, allVisitors] = [this.#low, this.#high, this.#clicks, this.#visitors];
+    let size = this.#size;
+    for (let place = from; place < to; ) {
+      const low =
+        (bytes[place] as number) |
+        ((bytes[place + 1] as number) << 8) |
+        ((bytes[place + 2] as number) << 16) |
+        ((bytes[place + 3] as number) << 24);
+      const high =
+        (bytes[place + 4] as number) | ((bytes[place + 5] as number) << 8) | ((bytes[place + 6] as number) << 16);
+      place += keyBytes;
+      let clicks = bytes[place++] as number;
+      if (clicks > 127) {
+        clicks &= 127;
+        for (let unit = 128; ; unit *= 128) {
+          const byte = bytes[place++] as number;
+          clicks += (byte & 127) * unit;
+          if (byte < 128) break;
+        }
+      }
+      let visitors = bytes[place++] as number;
+      if (visitors > 127) {
+        visitors &= 127;
+        for (let unit = 128; ; unit *= 128) {
+          const byte = bytes[place++] as number;
+          visitors += (byte & 127) * unit;
+          if (byte < 128) break;
+        }
+      }
+      let at = low & mask;
+      for (;;) {
+        const known = (index[at] as number) - 1;
+        if (known < 0) {
+          if (size === allLow.length) throw new RangeError("a roll-up has more values than it says");
+          allLow[size] = low;
+          allHigh[size] = high;
+          allClicks[size] = clicks;
+          allVisitors[size] = visitors;
+          index[at] = ++size;
+          break;
+        }
+        if (allLow[known] === low && allHigh[known] === high) {
+          allClicks[known] = (allClicks[known] as number) + clicks;
+          allVisitors[known] = (allVisitors[known] as number) + visitors;
+          break;
+        }
+        at = (at + 1) & mask;
+      }
+    }
+    this.#size = size;
+  }
+
+  /**
+   * Adds one click for each marked row: the key is in its column, so many numbers after that of the row before. As `add`, in a third of the
+   * time.
+   */
+  addColumn(numbers: ArrayLike<number>, column: number, width: number, rows: MarkedRows): void {
+    const { marks, visitors } = rows;
+    this.#reserve(1);
+    let [index, allLow, allHigh, allClicks, allVisitors] = this.#lists();
+    let mask = index.length - 1;
+    for (let row = 0, from = column; row < marks.length; row++, from += width) {
+      if (marks[row] === 0) continue;
+      const key = numbers[from] as number;
+      const low = key | 0;
+      const high = low === key && low >= 0 ? 0 : highOf(key);
+      for (let at = low & mask; ; at = (at + 1) & mask) {
+        const place = (index[at] as number) - 1;
+        if (place < 0) {
+          index[at] = this.#append(low, high, 1, visitors[row] as number);
+          if (this.#size < allLow.length) break;
+          this.#grow();
+          [index, allLow, allHigh, allClicks, allVisitors] = this.#lists();
+          mask = index.length - 1;
+          break;
+        }
+        if (allLow[place] === low && allHigh[place] === high) {
+          allClicks[place] = (allClicks[place] as number) + 1;
+          allVisitors[place] = (allVisitors[place] as number) + (visitors[row] as number);
+          break;
+        }
+      }
+    }
+  }
+
+  #lists(): [Int32Array, Int32Array, Int32Array, Float64Array, Float64Array] {
+    return [this.#index, this.#low, this.#high, this.#clicks, this.#visitors];
+  }
+
+  #reserve(more: number): void {
+    while (this.#size + more > this.#low.length) this.#grow();
   }
 
   #grow(): void {
-    const [keys, clicks, visitors] = [this.#keys, this.#clicks, this.#visitors];
-    const places = growth * keys.length;
-    this.#mask = places - 1;
-    this.#keys = new Float64Array(places);
-    this.#clicks = new Float64Array(places);
-    this.#visitors = new Float64Array(places);
-    for (let from = 0; from < keys.length; from++) {
-      const key = keys[from] as number;
-      if (key === 0) continue;
-      let place = (key % 2 ** 32) & this.#mask;
-      while (this.#keys[place] !== 0) place = (place + 1) & this.#mask;
-      this.#keys[place] = key;
-      this.#clicks[place] = clicks[from] as number;
-      this.#visitors[place] = visitors[from] as number;
+    const places = growth * this.#index.length;
+    const mask = places - 1;
+    const index = new Int32Array(places);
+    this.#low = longer(this.#low, new Int32Array(places / 2));
+    this.#high = longer(this.#high, new Int32Array(places / 2));
+    this.#clicks = longer(this.#clicks, new Float64Array(places / 2));
+    this.#visitors = longer(this.#visitors, new Float64Array(places / 2));
+    for (let place = 0; place < this.#size; place++) {
+      let at = (this.#low[place] as number) & mask;
+      while (index[at] !== 0) at = (at + 1) & mask;
+      index[at] = place + 1;
     }
+    this.#index = index;
   }
 
   each(take: (key: number, clicks: number, visitors: number) => void): void {
-    for (let place = 0; place < this.#keys.length; place++) {
-      const key = this.#keys[place] as number;
-      if (key !== 0) take(key, this.#clicks[place] as number, this.#visitors[place] as number);
+    for (let place = 0; place < this.#size; place++) {
+      const key = (this.#high[place] as number) * 2 ** 32 + ((this.#low[place] as number) >>> 0);
+      take(key, this.#clicks[place] as number, this.#visitors[place] as number);
     }
   }
+}
+
+/** Which rows count, and how many visitors each of them is. */
+export interface MarkedRows {
+  readonly marks: Uint8Array;
+  readonly visitors: Uint8Array;
+}
+
+/** Of a key in a roll-up. */
+export const keyBytes = 7;
+
+const lowOf = (key: number): number => key | 0;
+const highOf = (key: number): number => Math.floor(key / 2 ** 32);
+
+function longer<List extends Int32Array | Float64Array>(from: List, to: List): List {
+  to.set(from);
+  return to;
 }
 
 const nothing = { clicks: 0, visitors: 0 };
