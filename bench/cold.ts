@@ -2,9 +2,9 @@
  * What the first visit of a link costs: nothing of it is in memory, and its limit needs a lease.
  *
  * Method: links with a limit of 10,000 hits a month, each visited once over 64 connections, 5,000 in a round; three
- * rounds before the first one are not counted, because the compiler of the runtime is busy with them. CPU is that of the
- * server's process until it has recorded all hits and clicks and has returned all leases, seven seconds after the last
- * visit. With PostgreSQL and Redis it is that of all three.
+ * rounds before the first one are not counted, because the compiler of the runtime is busy with them. In a round all are
+ * visited, one after the other. CPU is that of the server's process until it has recorded all hits and clicks and has
+ * returned all leases, seven seconds after the last visit of all. With PostgreSQL and Redis it is that of all three.
  *
  * Embedded, the other side is `bare-cold.ts`: a bare `Bun.serve` on a copy of the same database, which runs the same
  * statements by hand.
@@ -49,6 +49,8 @@ interface Contender {
   readonly port: number;
   readonly codes: readonly string[];
   readonly micros: number[];
+  /** The part after the last answer: what is recorded and returned. */
+  readonly microsAfter: number[];
   readonly perSecond: number[];
   cpu(): number;
   idle(): Promise<void>;
@@ -59,11 +61,16 @@ export const cold: Bench = {
   name: "cold",
   shows: "CPU of the first visit of a link with a limit, against the same statements by hand and an older commit",
   needs: ["postgresql", "redis-server"],
-  async run() {
+  parts: ["embedded", "scaled"],
+  async run(parts) {
     const folder = Bun.env.QL_BENCH_BEFORE;
     const before = folder === undefined ? undefined : resolve(folder, "src");
     if (before === undefined) console.log("  without an older commit: set QL_BENCH_BEFORE, as bench/cold.ts says");
-    return [...(await embedded(before)), ...(await scaled(before))];
+    const isWanted = (part: string) => parts.length === 0 || parts.includes(part);
+    return [
+      ...(isWanted("embedded") ? await embedded(before) : []),
+      ...(isWanted("scaled") ? await scaled(before) : []),
+    ];
   },
 };
 
@@ -93,19 +100,18 @@ async function measure(contenders: readonly Contender[]): Promise<void> {
   const shown = progress();
   try {
     for (let i = 0; i < warmRounds + rounds; i++) {
-      for (const contender of rotated(contenders, i)) {
-        shown.now(`cold: round ${i + 1} of ${warmRounds + rounds}, ${contender.name}`);
-        await sample(contender, i);
-      }
+      shown.now(`cold: round ${i + 1} of ${warmRounds + rounds}, ${contenders.map(({ name }) => name).join(", ")}`);
+      await sample(rotated(contenders, i), i);
     }
     shown.end();
     table([
-      ["first visits of links with a limit", "redirects/s", "CPU µs per redirect", "min"],
-      ...contenders.map(({ name, perSecond, micros }) => [
+      ["first visits of links with a limit", "redirects/s", "CPU µs per redirect", "min", "after its answer"],
+      ...contenders.map(({ name, perSecond, micros, microsAfter }) => [
         name,
         round(median(perSecond)),
         round(median(micros)),
         round(Math.min(...micros)),
+        round(median(microsAfter)),
       ]),
     ]);
   } finally {
@@ -114,16 +120,24 @@ async function measure(contenders: readonly Contender[]): Promise<void> {
   }
 }
 
-async function sample({ port, codes, micros, perSecond, cpu, idle }: Contender, place: number): Promise<void> {
-  const [before, started] = [cpu(), performance.now()];
-  await visit(port, codes.slice(place * linksPerRound, (place + 1) * linksPerRound), connections);
-  const seconds = (performance.now() - started) / 1_000;
+async function sample(contenders: readonly Contender[], place: number): Promise<void> {
+  const visited: { contender: Contender; before: number; answered: number; seconds: number }[] = [];
+  for (const contender of contenders) {
+    const { port, codes, cpu } = contender;
+    const [before, started] = [cpu(), performance.now()];
+    await visit(port, codes.slice(place * linksPerRound, (place + 1) * linksPerRound), connections);
+    visited.push({ contender, before, answered: cpu(), seconds: (performance.now() - started) / 1_000 });
+  }
   await Bun.sleep(returnedMs);
-  const used = cpu() - before;
-  await idle();
-  if (place < warmRounds) return;
-  micros.push(used / linksPerRound);
-  perSecond.push(linksPerRound / seconds);
+  for (const { contender, before, answered, seconds } of visited) {
+    const { micros, microsAfter, perSecond, cpu } = contender;
+    if (place < warmRounds) continue;
+    const now = cpu();
+    micros.push((now - before) / linksPerRound);
+    microsAfter.push((now - answered) / linksPerRound);
+    perSecond.push(linksPerRound / seconds);
+  }
+  for (const { idle } of contenders) await idle();
 }
 
 /** With a copy of its database as it was before the first visit. */
@@ -158,7 +172,7 @@ function contender(
   alsoStop: readonly (() => Promise<unknown>)[],
 ): Contender {
   return {
-    ...{ name, port: server.port, codes, cpu, micros: [], perSecond: [] },
+    ...{ name, port: server.port, codes, cpu, micros: [], microsAfter: [], perSecond: [] },
     idle: () => untilIdle(server),
     async stop() {
       await server.stop();
@@ -177,7 +191,7 @@ async function startBareCold(folder: string, codes: readonly string[]): Promise<
     return await fetch(`http://127.0.0.1:${port}/none`).catch(() => undefined);
   });
   return {
-    ...{ name: "the same statements by hand", port, codes, micros: [], perSecond: [] },
+    ...{ name: "the same statements by hand", port, codes, micros: [], microsAfter: [], perSecond: [] },
     cpu: () => cpuMicros(child.pid),
     async idle() {},
     async stop() {
