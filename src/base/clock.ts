@@ -1,3 +1,5 @@
+import { type Attention, createAttention } from "./attention.ts";
+
 /**
  * Time is passed in, so that tests can move it and never sleep. This is the only file that reads the machine's clock.
  */
@@ -6,18 +8,29 @@ export interface Clock {
   now(): number;
   /** Milliseconds that never decrease, for durations and deadlines. */
   elapsed(): number;
+  /** The same without the time in which this thread was too busy to notice an answer, for short waits: see `attention.ts`. */
+  attended(): number;
   /** Calls `work` once, so many milliseconds from now, unless the returned function is called before. */
   after(ms: number, work: () => void): () => void;
 }
 
-export const systemClock: Clock = {
-  now: () => Date.now(),
+const machineTime = {
   elapsed: () => performance.now(),
-  after(ms, work) {
+  after(ms: number, work: () => void) {
     const timer = setTimeout(work, ms);
     return () => clearTimeout(timer);
   },
 };
+
+/** Of this thread. */
+export const attention: Attention = createAttention({ ...machineTime, worked: threadCpuMs });
+
+function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+export const systemClock: Clock = { now: () => Date.now(), ...machineTime, attended: attention.passed };
 
 export interface ManualClock extends Clock {
   /**
@@ -39,6 +52,7 @@ export function manualClock(start: number): ManualClock {
   return {
     now: () => now,
     elapsed: () => elapsed,
+    attended: () => elapsed,
     after(ms, work) {
       const timer = { at: elapsed + Math.max(0, ms), work };
       timers.add(timer);
