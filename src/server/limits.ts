@@ -213,7 +213,7 @@ export function createLimitsBreakers({
 }
 
 export async function openRedisLeases(
-  redis: Pick<Redis, "script">,
+  redis: Pick<Redis, "script"> & Partial<Pick<Redis, "slotOf">>,
   sql: SqlLeases,
   clock: Clock,
 ): Promise<RedisLeases> {
