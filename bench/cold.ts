@@ -6,6 +6,9 @@
  * visited, one after the other. CPU is that of the server's process until it has recorded all hits and clicks and has
  * returned all leases, seven seconds after the last visit of all. With PostgreSQL and Redis it is that of all three.
  *
+ * The stampede is 2,000 visitors of as many links at once, on PostgreSQL and Redis, on connections that are open: how many
+ * are told to come again, of the second and later ones.
+ *
  * Embedded, the other side is `bare-cold.ts`: a bare `Bun.serve` on a copy of the same database, which runs the same
  * statements by hand.
  *
@@ -24,8 +27,8 @@ import { type Server, sourceFolder, startServer } from "../test/ground/server.ts
 import { tempFolder } from "../test/ground/temp.ts";
 import type { Bench, Figure, Target } from "./bench.ts";
 import { cpuMicros, cpuMicrosOfTree } from "./cpu.ts";
-import { visit } from "./line.ts";
-import { compare, rotated } from "./rounds.ts";
+import { createLine, visit } from "./line.ts";
+import { compare, rotated, spreadOf } from "./rounds.ts";
 import { median, progress, round, table } from "./show.ts";
 import { createLinks, untilIdle } from "./subject.ts";
 
@@ -33,12 +36,16 @@ const targets = {
   bare: { most: 2 },
   before: { most: 0.3 },
   scaledBefore: { most: 0.4 },
+  refused: { most: 0 },
 } as const satisfies Record<string, Target>;
 
 const rounds = 5;
 const warmRounds = 5;
 const linksPerRound = 5_000;
+const linksInAll = (warmRounds + rounds) * linksPerRound;
 const linksPerPost = 1_000;
+const crowd = 2_000;
+const crowds = 5;
 const hitsPerMonth = 10_000;
 const connections = 64;
 /** A lease lives for five seconds, and its rest is returned with the next recording. */
@@ -61,7 +68,7 @@ export const cold: Bench = {
   name: "cold",
   shows: "CPU of the first visit of a link with a limit, against the same statements by hand and an older commit",
   needs: ["postgresql", "redis-server"],
-  parts: ["embedded", "scaled"],
+  parts: ["embedded", "scaled", "stampede"],
   async run(parts) {
     const folder = Bun.env.QL_BENCH_BEFORE;
     const before = folder === undefined ? undefined : resolve(folder, "src");
@@ -70,6 +77,7 @@ export const cold: Bench = {
     return [
       ...(isWanted("embedded") ? await embedded(before) : []),
       ...(isWanted("scaled") ? await scaled(before) : []),
+      ...(isWanted("stampede") ? await stampede() : []),
     ];
   },
 };
@@ -94,6 +102,36 @@ async function scaled(before: string | undefined): Promise<Figure[]> {
   if (older === undefined) return [];
   const compared = compare(ours.micros, older.micros);
   return [{ name: "PostgreSQL and Redis / before", target: targets.scaledBefore, ...compared }];
+}
+
+async function stampede(): Promise<Figure[]> {
+  const { port, codes, cpu, idle, stop } = await startScaled("PostgreSQL and Redis", sourceFolder, crowds * crowd);
+  try {
+    const lines = Array.from({ length: crowd }, createLine);
+    const refused: number[] = [];
+    const [lastMs, cpuMs]: [number[], number[]] = [[], []];
+    for (let i = 0; i < crowds; i++) {
+      await Promise.all(lines.map((line) => line.ask(port, "/healthz")));
+      const [before, started] = [cpu(), performance.now()];
+      const answers = await Promise.all(lines.map((line, place) => line.ask(port, `/${codes[i * crowd + place]}`)));
+      lastMs.push(performance.now() - started);
+      cpuMs.push((cpu() - before) / 1_000);
+      refused.push(answers.filter((answer) => answer !== 302).length);
+      await Bun.sleep(returnedMs);
+      await idle();
+    }
+    for (const line of lines) line.hangUp();
+    const [, ...counted] = refused;
+    table([
+      [`${crowd} visitors at once`, "refused", "at first", "ms until the last answer", "CPU ms"],
+      ["PostgreSQL and Redis", counted.join(" "), String(refused[0]), round(median(lastMs)), round(median(cpuMs))],
+    ]);
+    return [
+      { name: "refused of a stampede", target: targets.refused, figure: median(counted), spread: spreadOf(counted) },
+    ];
+  } finally {
+    await stop();
+  }
 }
 
 async function measure(contenders: readonly Contender[]): Promise<void> {
@@ -143,20 +181,20 @@ async function sample(contenders: readonly Contender[], place: number): Promise<
 
 /** With a copy of its database as it was before the first visit. */
 async function startEmbedded(name: string, source: string): Promise<Contender & { copy: string }> {
-  const { dataDir, key, codes } = await createdBy(source, {});
+  const { dataDir, key, codes } = await createdBy(source, {}, linksInAll);
   const copy = tempFolder("bare");
   cpSync(dataDir, copy, { recursive: true });
   const server = await startServer({ source, dataDir, key });
   return { ...contender(name, server, codes, () => cpuMicros(server.pid), []), copy };
 }
 
-async function startScaled(name: string, source: string): Promise<Contender> {
+async function startScaled(name: string, source: string, links = linksInAll): Promise<Contender> {
   const redis = await startRedis();
   const postgres = await startPostgres({ durable: true });
   const url = await postgres.createDatabase("bench");
   const env = { DATABASE_URL: url, REDIS_URL: redis.url, QL_CODE_SALT: crypto.randomUUID() };
   await command(source, { ...env, QL_DATA: tempFolder("data") }, "migrate");
-  const { dataDir, key, codes } = await createdBy(source, env);
+  const { dataDir, key, codes } = await createdBy(source, env, links);
   await redis.command("FLUSHALL");
   const server = await startServer({ source, env, dataDir, key });
   // In its first seconds the server does not use Redis. Its first key is its place in the change feed.
@@ -202,14 +240,18 @@ async function startBareCold(folder: string, codes: readonly string[]): Promise<
 }
 
 /** Links with a limit of hits, of a tenant that may have any number of links. Their server has stopped again. */
-async function createdBy(source: string, env: Environment): Promise<{ dataDir: string; key: string; codes: string[] }> {
+async function createdBy(
+  source: string,
+  env: Environment,
+  links: number,
+): Promise<{ dataDir: string; key: string; codes: string[] }> {
   // Older copies of the program do not write their first key to a file.
   const server = await startServer({ source, env, key: "unknown" });
   const own = { ...env, QL_DATA: server.dataDir };
   await command(source, own, "tenant", "update", "default", "--plan", "unlimited");
   const key = /ql_\w+/.exec(await command(source, own, "key", "create", "bench"))?.[0] ?? "";
   const codes: string[] = [];
-  while (codes.length < (warmRounds + rounds) * linksPerRound) {
+  while (codes.length < links) {
     codes.push(...(await createLinks({ ...server, key }, linksPerPost, hitsPerMonth)));
   }
   await server.stop();
