@@ -109,6 +109,12 @@ export const base: Mistakes = {
     to: "text.length === prefix.length + 26 && ",
     tests: ["src/base/ids.test.ts"],
   },
+  "deadline-before-answers-are-read": {
+    file: "base/deadline.ts",
+    from: "(ms > shortMostMs ? systemClock : attention).after(ms, late);",
+    to: "systemClock.after(ms, late);",
+    tests: ["src/base/deadline.test.ts"],
+  },
   "deadline-of-a-busy-thread": {
     file: "base/attention.ts",
     from: "const idle = since - (worked - (last?.worked ?? worked));",

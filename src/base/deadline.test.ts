@@ -17,3 +17,23 @@ test("work that takes too long is late, and its result is ignored", async () => 
   expect(error).toHaveProperty("message", "SQL did not answer within 10 ms");
   slow.reject(new Error("after all"));
 });
+
+test("an answer that came while the thread was busy is in time", async () => {
+  const echo = Bun.spawn(["cat"], { stdin: "pipe", stdout: "pipe" });
+  try {
+    const answers = echo.stdout.getReader();
+    echo.stdin.write("ready");
+    echo.stdin.flush();
+    await answers.read();
+    echo.stdin.write("yes");
+    echo.stdin.flush();
+    const waiting = withDeadline(answers.read(), 50, "the other process");
+    const until = performance.now() + 300;
+    while (performance.now() < until);
+    const { value } = await waiting;
+    expect(new TextDecoder().decode(value)).toBe("yes");
+  } finally {
+    echo.kill();
+    await echo.exited;
+  }
+});
