@@ -2,7 +2,8 @@
  * How much memory a link takes that is held in the process, and whether `QL_CACHE_MB` bounds it.
  *
  * Method: two embedded servers with 100,000 links each, with addresses of 100 characters, written by the database itself; one
- * with the default bound and one with room for all of them. Every link is visited once. Memory (RSS) is read after the first
+ * with the default bound and one with room for all of them. Every link is visited twice, because it has a response of its
+ * own from the second visitor on. Memory (RSS) is read after the first
  * 5,000, and at the end, each time when all hits are recorded and the threads that were needed for it have ended, a
  * minute later. Both servers did the same, and differ in the links that they hold: the difference of their memory, divided by
  * that of their links, is what a link takes. What the server with the bound grew by beyond its links is everything else:
@@ -93,11 +94,13 @@ async function prepare(cacheMb: number): Promise<Server> {
 /** After the first links, and after all. */
 async function grow(server: Server): Promise<readonly [Held, Held]> {
   const codes = Array.from({ length: links }, (_, i) => codeOf(i));
-  await visit(server.port, codes.slice(0, firstLinks), connections);
+  await visit(server.port, twice(codes.slice(0, firstLinks)), connections);
   const first = await quiet(server);
-  await visit(server.port, codes.slice(firstLinks), connections);
+  await visit(server.port, twice(codes.slice(firstLinks)), connections);
   return [first, await quiet(server)];
 }
+
+const twice = (codes: readonly string[]): string[] => codes.flatMap((code) => [code, code]);
 
 async function quiet(server: Server): Promise<Held> {
   await untilIdle(server);
