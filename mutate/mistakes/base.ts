@@ -110,9 +110,9 @@ export const base: Mistakes = {
     tests: ["src/base/ids.test.ts"],
   },
   "deadline-before-answers-are-read": {
-    file: "base/deadline.ts",
-    from: "(ms > shortMostMs ? systemClock : attention).after(ms, late);",
-    to: "systemClock.after(ms, late);",
+    file: "base/clock.ts",
+    from: "(ms > shortMostMs ? machineTime : attention).after(ms, work)",
+    to: "machineTime.after(ms, work)",
     tests: ["src/base/deadline.test.ts"],
   },
   "deadline-of-a-busy-thread": {

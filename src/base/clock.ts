@@ -10,6 +10,8 @@ export interface Clock {
   elapsed(): number;
   /** The same without the time in which this thread was too busy to notice an answer, for short waits: see `attention.ts`. */
   attended(): number;
+  /** Calls `work` once a wait is over, unless the returned function is called before. A short one is over by `attended`. */
+  afterWait(ms: number, work: () => void): () => void;
   /** Calls `work` once, so many milliseconds from now, unless the returned function is called before. */
   after(ms: number, work: () => void): () => void;
 }
@@ -23,14 +25,21 @@ const machineTime = {
 };
 
 /** Of this thread. */
-export const attention: Attention = createAttention({ ...machineTime, worked: threadCpuMs });
+const attention: Attention = createAttention({ ...machineTime, worked: threadCpuMs });
+/** Longer ones do not need to be exact, and are not looked at every few milliseconds. */
+const shortMostMs = 1_000;
 
 function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
 }
 
-export const systemClock: Clock = { now: () => Date.now(), ...machineTime, attended: attention.passed };
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  ...machineTime,
+  attended: attention.passed,
+  afterWait: (ms, work) => (ms > shortMostMs ? machineTime : attention).after(ms, work),
+};
 
 export interface ManualClock extends Clock {
   /**
@@ -53,6 +62,7 @@ export function manualClock(start: number): ManualClock {
     now: () => now,
     elapsed: () => elapsed,
     attended: () => elapsed,
+    afterWait: systemClock.afterWait,
     after(ms, work) {
       const timer = { at: elapsed + Math.max(0, ms), work };
       timers.add(timer);

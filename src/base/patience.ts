@@ -23,7 +23,7 @@ export async function within<Result>(
 ): Promise<Result> {
   const started = clock.attended();
   try {
-    return await withDeadline(work, patience[store], names[store]);
+    return await withDeadline(work, patience[store], names[store], clock);
   } finally {
     patience[store] = Math.max(0, patience[store] - (clock.attended() - started));
   }

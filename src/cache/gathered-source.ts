@@ -140,7 +140,7 @@ export function gatheredSource<Value>(
     try {
       return await run(() => {
         answers = loadMany(keys);
-        return withDeadline(answers, waitMs, "the database");
+        return withDeadline(answers, waitMs, "the database", clock);
       });
     } catch (error) {
       if (!(error instanceof Late) || answers === undefined) throw error;

@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import { afterWait, Late } from "../base/deadline.ts";
+import { Late } from "../base/deadline.ts";
 import type { Patience, Store } from "../base/patience.ts";
 
 /**
@@ -45,7 +45,7 @@ export function startRefill(clock: Clock, urgent: boolean, work: (progress: Refi
   /** Whether something happened before `ms` had passed: it is over, or waits for the other store. */
   const happens = (ms: number): Promise<boolean> =>
     new Promise((resolve) => {
-      const stop = afterWait(ms, () => resolve(false));
+      const stop = clock.afterWait(ms, () => resolve(false));
       waiting.push(() => {
         stop();
         resolve(true);
