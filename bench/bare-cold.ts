@@ -1,8 +1,8 @@
 /**
  * The least that a redirect with a limit can do for a link that is not in memory, with the statements of our server by
  * hand: a lookup, and a lease in a transaction of its own, for each request; what it leaves behind once a second, in one
- * transaction for hits and one for clicks; and unspent units returned after five seconds. Nothing is checked, parsed,
- * shared or cached. Arguments: port and path of the database.
+ * transaction for hits, with the unspent units of their leases, and one for clicks. Nothing is checked, parsed, shared or
+ * cached. Arguments: port and path of the database.
  */
 import { Database } from "bun:sqlite";
 
@@ -67,7 +67,6 @@ const size = 10;
 const run = crypto.randomUUID();
 let leases = 0;
 let visited: Visited[] = [];
-let held: Visited[] = [];
 
 const lend = db.transaction((code: string, lease: string) => {
   const before = selectMonth.get(code) as { reserved: number } | null;
@@ -75,13 +74,10 @@ const lend = db.transaction((code: string, lease: string) => {
   insertLease.run(lease, size);
 });
 
-const record = db.transaction((all: readonly Visited[], over: readonly Visited[]) => {
-  for (const { code } of all) {
-    addCounted.run(1, 1, code);
+const record = db.transaction((all: readonly Visited[]) => {
+  for (const { code, lease } of all) {
+    addCounted.run(1, size, code);
     addHits.run(code, 1);
-  }
-  for (const { code, lease } of over) {
-    addCounted.run(0, size - 1, code);
     deleteLease.run(lease);
   }
 });
@@ -97,13 +93,11 @@ const recordClicks = db.transaction((all: readonly Visited[]) => {
 });
 
 setInterval(() => {
-  const now = Date.now();
   const all = visited;
   visited = [];
-  const over = held.filter(({ at }) => now - at >= leaseMs);
-  held = [...held.filter(({ at }) => now - at < leaseMs), ...all];
-  if (all.length + over.length > 0) record.immediate(all, over);
-  if (all.length > 0) recordClicks.immediate(all);
+  if (all.length === 0) return;
+  record.immediate(all);
+  recordClicks.immediate(all);
 }, recordMs);
 
 Bun.serve({

@@ -1,10 +1,13 @@
 /**
  * What the first visit of a link costs: nothing of it is in memory, and its limit needs a lease.
  *
- * Method: links with a limit of 10,000 hits a month, each visited once over 64 connections, 5,000 in a round; three
- * rounds before the first one are not counted, because the compiler of the runtime is busy with them. CPU is that of the
- * server's process until it has recorded all hits and clicks and has returned all leases, seven seconds after the last
- * visit. With PostgreSQL and Redis it is that of all three.
+ * Method: links with a limit of 10,000 hits a month, each visited once over 64 connections, 5,000 in a round; five
+ * rounds before the first one are not counted, because the compiler of the runtime is busy with them. In a round all are
+ * visited, one after the other. CPU is that of the server's process until it has recorded all hits and clicks and has
+ * returned all leases, seven seconds after the last visit of all. With PostgreSQL and Redis it is that of all three.
+ *
+ * The stampede is 2,000 visitors of as many links at once, on PostgreSQL and Redis, on connections that are open: how many
+ * are told to come again, of the second and later ones.
  *
  * Embedded, the other side is `bare-cold.ts`: a bare `Bun.serve` on a copy of the same database, which runs the same
  * statements by hand.
@@ -24,8 +27,8 @@ import { type Server, sourceFolder, startServer } from "../test/ground/server.ts
 import { tempFolder } from "../test/ground/temp.ts";
 import type { Bench, Figure, Target } from "./bench.ts";
 import { cpuMicros, cpuMicrosOfTree } from "./cpu.ts";
-import { visit } from "./line.ts";
-import { compare, rotated } from "./rounds.ts";
+import { createLine, visit } from "./line.ts";
+import { compare, rotated, spreadOf } from "./rounds.ts";
 import { median, progress, round, table } from "./show.ts";
 import { createLinks, untilIdle } from "./subject.ts";
 
@@ -33,12 +36,16 @@ const targets = {
   bare: { most: 2 },
   before: { most: 0.3 },
   scaledBefore: { most: 0.4 },
+  refused: { most: 0 },
 } as const satisfies Record<string, Target>;
 
 const rounds = 5;
-const warmRounds = 3;
+const warmRounds = 5;
 const linksPerRound = 5_000;
+const linksInAll = (warmRounds + rounds) * linksPerRound;
 const linksPerPost = 1_000;
+const crowd = 2_000;
+const crowds = 5;
 const hitsPerMonth = 10_000;
 const connections = 64;
 /** A lease lives for five seconds, and its rest is returned with the next recording. */
@@ -49,6 +56,8 @@ interface Contender {
   readonly port: number;
   readonly codes: readonly string[];
   readonly micros: number[];
+  /** The part after the last answer: what is recorded and returned. */
+  readonly microsAfter: number[];
   readonly perSecond: number[];
   cpu(): number;
   idle(): Promise<void>;
@@ -59,11 +68,17 @@ export const cold: Bench = {
   name: "cold",
   shows: "CPU of the first visit of a link with a limit, against the same statements by hand and an older commit",
   needs: ["postgresql", "redis-server"],
-  async run() {
+  parts: ["embedded", "scaled", "stampede"],
+  async run(parts) {
     const folder = Bun.env.QL_BENCH_BEFORE;
     const before = folder === undefined ? undefined : resolve(folder, "src");
     if (before === undefined) console.log("  without an older commit: set QL_BENCH_BEFORE, as bench/cold.ts says");
-    return [...(await embedded(before)), ...(await scaled(before))];
+    const isWanted = (part: string) => parts.length === 0 || parts.includes(part);
+    return [
+      ...(isWanted("embedded") ? await embedded(before) : []),
+      ...(isWanted("scaled") ? await scaled(before) : []),
+      ...(isWanted("stampede") ? await stampede() : []),
+    ];
   },
 };
 
@@ -89,23 +104,52 @@ async function scaled(before: string | undefined): Promise<Figure[]> {
   return [{ name: "PostgreSQL and Redis / before", target: targets.scaledBefore, ...compared }];
 }
 
+async function stampede(): Promise<Figure[]> {
+  const { port, codes, cpu, idle, stop } = await startScaled("PostgreSQL and Redis", sourceFolder, crowds * crowd);
+  try {
+    const lines = Array.from({ length: crowd }, createLine);
+    const refused: number[] = [];
+    const [lastMs, cpuMs]: [number[], number[]] = [[], []];
+    for (let i = 0; i < crowds; i++) {
+      await Promise.all(lines.map((line) => line.ask(port, "/healthz")));
+      const [before, started] = [cpu(), performance.now()];
+      const answers = await Promise.all(lines.map((line, place) => line.ask(port, `/${codes[i * crowd + place]}`)));
+      lastMs.push(performance.now() - started);
+      cpuMs.push((cpu() - before) / 1_000);
+      refused.push(answers.filter((answer) => answer !== 302).length);
+      await Bun.sleep(returnedMs);
+      await idle();
+    }
+    for (const line of lines) line.hangUp();
+    const [, ...counted] = refused;
+    table([
+      [`${crowd} visitors at once`, "refused", "at first", "ms until the last answer", "CPU ms"],
+      ["PostgreSQL and Redis", counted.join(" "), String(refused[0]), round(median(lastMs)), round(median(cpuMs))],
+    ]);
+    return [
+      { name: "refused of a stampede", target: targets.refused, figure: median(counted), spread: spreadOf(counted) },
+    ];
+  } finally {
+    await stop();
+  }
+}
+
 async function measure(contenders: readonly Contender[]): Promise<void> {
   const shown = progress();
   try {
     for (let i = 0; i < warmRounds + rounds; i++) {
-      for (const contender of rotated(contenders, i)) {
-        shown.now(`cold: round ${i + 1} of ${warmRounds + rounds}, ${contender.name}`);
-        await sample(contender, i);
-      }
+      shown.now(`cold: round ${i + 1} of ${warmRounds + rounds}, ${contenders.map(({ name }) => name).join(", ")}`);
+      await sample(rotated(contenders, i), i);
     }
     shown.end();
     table([
-      ["first visits of links with a limit", "redirects/s", "CPU µs per redirect", "min"],
-      ...contenders.map(({ name, perSecond, micros }) => [
+      ["first visits of links with a limit", "redirects/s", "CPU µs per redirect", "min", "after its answer"],
+      ...contenders.map(({ name, perSecond, micros, microsAfter }) => [
         name,
         round(median(perSecond)),
         round(median(micros)),
         round(Math.min(...micros)),
+        round(median(microsAfter)),
       ]),
     ]);
   } finally {
@@ -114,34 +158,43 @@ async function measure(contenders: readonly Contender[]): Promise<void> {
   }
 }
 
-async function sample({ port, codes, micros, perSecond, cpu, idle }: Contender, place: number): Promise<void> {
-  const [before, started] = [cpu(), performance.now()];
-  await visit(port, codes.slice(place * linksPerRound, (place + 1) * linksPerRound), connections);
-  const seconds = (performance.now() - started) / 1_000;
+async function sample(contenders: readonly Contender[], place: number): Promise<void> {
+  const visited: { contender: Contender; before: number; answered: number; seconds: number }[] = [];
+  for (const contender of contenders) {
+    const { port, codes, cpu } = contender;
+    const [before, started] = [cpu(), performance.now()];
+    await visit(port, codes.slice(place * linksPerRound, (place + 1) * linksPerRound), connections);
+    visited.push({ contender, before, answered: cpu(), seconds: (performance.now() - started) / 1_000 });
+  }
+  if (place < warmRounds - 1) return;
   await Bun.sleep(returnedMs);
-  const used = cpu() - before;
-  await idle();
-  if (place < warmRounds) return;
-  micros.push(used / linksPerRound);
-  perSecond.push(linksPerRound / seconds);
+  for (const { contender, before, answered, seconds } of visited) {
+    const { micros, microsAfter, perSecond, cpu } = contender;
+    if (place < warmRounds) continue;
+    const now = cpu();
+    micros.push((now - before) / linksPerRound);
+    microsAfter.push((now - answered) / linksPerRound);
+    perSecond.push(linksPerRound / seconds);
+  }
+  for (const { idle } of contenders) await idle();
 }
 
 /** With a copy of its database as it was before the first visit. */
 async function startEmbedded(name: string, source: string): Promise<Contender & { copy: string }> {
-  const { dataDir, key, codes } = await createdBy(source, {});
+  const { dataDir, key, codes } = await createdBy(source, {}, linksInAll);
   const copy = tempFolder("bare");
   cpSync(dataDir, copy, { recursive: true });
   const server = await startServer({ source, dataDir, key });
   return { ...contender(name, server, codes, () => cpuMicros(server.pid), []), copy };
 }
 
-async function startScaled(name: string, source: string): Promise<Contender> {
+async function startScaled(name: string, source: string, links = linksInAll): Promise<Contender> {
   const redis = await startRedis();
   const postgres = await startPostgres({ durable: true });
   const url = await postgres.createDatabase("bench");
   const env = { DATABASE_URL: url, REDIS_URL: redis.url, QL_CODE_SALT: crypto.randomUUID() };
   await command(source, { ...env, QL_DATA: tempFolder("data") }, "migrate");
-  const { dataDir, key, codes } = await createdBy(source, env);
+  const { dataDir, key, codes } = await createdBy(source, env, links);
   await redis.command("FLUSHALL");
   const server = await startServer({ source, env, dataDir, key });
   // In its first seconds the server does not use Redis. Its first key is its place in the change feed.
@@ -158,7 +211,7 @@ function contender(
   alsoStop: readonly (() => Promise<unknown>)[],
 ): Contender {
   return {
-    ...{ name, port: server.port, codes, cpu, micros: [], perSecond: [] },
+    ...{ name, port: server.port, codes, cpu, micros: [], microsAfter: [], perSecond: [] },
     idle: () => untilIdle(server),
     async stop() {
       await server.stop();
@@ -177,7 +230,7 @@ async function startBareCold(folder: string, codes: readonly string[]): Promise<
     return await fetch(`http://127.0.0.1:${port}/none`).catch(() => undefined);
   });
   return {
-    ...{ name: "the same statements by hand", port, codes, micros: [], perSecond: [] },
+    ...{ name: "the same statements by hand", port, codes, micros: [], microsAfter: [], perSecond: [] },
     cpu: () => cpuMicros(child.pid),
     async idle() {},
     async stop() {
@@ -187,14 +240,18 @@ async function startBareCold(folder: string, codes: readonly string[]): Promise<
 }
 
 /** Links with a limit of hits, of a tenant that may have any number of links. Their server has stopped again. */
-async function createdBy(source: string, env: Environment): Promise<{ dataDir: string; key: string; codes: string[] }> {
+async function createdBy(
+  source: string,
+  env: Environment,
+  links: number,
+): Promise<{ dataDir: string; key: string; codes: string[] }> {
   // Older copies of the program do not write their first key to a file.
   const server = await startServer({ source, env, key: "unknown" });
   const own = { ...env, QL_DATA: server.dataDir };
   await command(source, own, "tenant", "update", "default", "--plan", "unlimited");
   const key = /ql_\w+/.exec(await command(source, own, "key", "create", "bench"))?.[0] ?? "";
   const codes: string[] = [];
-  while (codes.length < (warmRounds + rounds) * linksPerRound) {
+  while (codes.length < links) {
     codes.push(...(await createLinks({ ...server, key }, linksPerPost, hitsPerMonth)));
   }
   await server.stop();

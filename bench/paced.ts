@@ -24,7 +24,15 @@ export interface Pacer {
   close(): void;
 }
 
-const connections = 32;
+export interface PacerOptions {
+  /** A 503 is counted and not a failure. */
+  readonly mayRefuse?: boolean;
+  readonly connections?: number;
+  /** Wakes up for each request, and keeps a core busy: otherwise those that are due in the same millisecond are sent together. */
+  readonly exact?: boolean;
+}
+
+const usualConnections = 32;
 const lastAnswersMs = 10_000;
 const endOfHead = "\r\n\r\n";
 
@@ -34,8 +42,9 @@ interface Line {
   dueMs: number | undefined;
 }
 
-/** Only for answers without a body, such as redirects. With `mayRefuse`, a 503 is counted and not a failure. */
-export async function openPacer(port: number, status: number, mayRefuse = false): Promise<Pacer> {
+/** Only for answers without a body, such as redirects. */
+export async function openPacer(port: number, status: number, options: PacerOptions = {}): Promise<Pacer> {
+  const { mayRefuse = false, connections = usualConnections, exact = false } = options;
   const lines: Line[] = Array.from({ length: connections }, () => ({ received: "", dueMs: undefined }));
   // Used in turn: the server closes connections that are idle for some seconds.
   const free = [...lines];
@@ -105,7 +114,8 @@ export async function openPacer(port: number, status: number, mayRefuse = false)
           if (line === undefined) waiting.push({ dueMs, path });
           else send(line, dueMs, path);
         }
-        await Bun.sleep(Math.max(0, dueMs - performance.now()));
+        if (exact) await new Promise((resolve) => setImmediate(resolve));
+        else await Bun.sleep(Math.max(0, dueMs - performance.now()));
       }
       const deadlineMs = performance.now() + lastAnswersMs;
       while (failure === undefined && latencies.length < lateness.length) {

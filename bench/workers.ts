@@ -2,9 +2,11 @@
  * What several processes on one port cost: CPU per redirect, memory and start of a worker.
  *
  * Method: three servers on the same PostgreSQL and Redis: one process, and `--workers 2` and `--workers 4`. One link is in
- * their memory. wrk asks each in turn over 32 connections, interleaved round by round. The figure is the CPU time of all
- * processes of a server, the supervisor included, per request; it contains what the requests leave behind: writing the
- * hits of the last second. With more workers than cores a process handles fewer requests each time it wakes up.
+ * their memory. All get the same load, 5,000 requests a second, evenly spaced, over 16 connections for each process,
+ * interleaved round by round. That is far less than they can take: with two cores, full load would measure how four
+ * processes and their client compete for them. The figure is the CPU time of all processes of a server, the supervisor
+ * included, per request. It contains what they do when nobody comes, such as reading the change feed, and what the
+ * requests leave behind: writing the hits of the last second. What they do when nobody comes is also shown alone.
  *
  * Memory is read once they were idle for three seconds after the rounds: private is what one more worker adds, RSS counts
  * the pages that all share in each of them. The start of a worker is its own CPU time until all are ready, and the time
@@ -17,18 +19,22 @@ import type { Bench, Figure, Target } from "./bench.ts";
 import { children, cpuMicros, cpuMicrosOfTree } from "./cpu.ts";
 import { browserHeaders, load } from "./load.ts";
 import { memoryOf } from "./memory-of.ts";
+import { openPacer } from "./paced.ts";
 import { compare, rotated } from "./rounds.ts";
-import { median, progress, round, table } from "./show.ts";
+import { median, progress, quantile, round, table } from "./show.ts";
 import { createLink, figures, startSubject } from "./subject.ts";
 
 const target: Target = { most: 1.1 };
 const counts = [1, 2, 4] as const;
 const rounds = 7;
-const warmSeconds = 3;
-const roundSeconds = 2;
-const connections = 32;
+const warmSeconds = 4;
+const warmConnections = 64;
+const roundMs = 2_000;
+const perSecondInAll = 5_000;
+const connectionsEach = 16;
 const recordedMs = 1_300;
-const idleMs = 3_000;
+const quietMs = 3_000;
+const idleMs = 10_000;
 
 export const workers: Bench = {
   name: "workers",
@@ -44,7 +50,8 @@ interface Contender {
   /** Of each process that serves, until all were ready. */
   readonly startCpuMs: number;
   readonly micros: number[];
-  readonly perSecond: number[];
+  readonly p99Ms: number[];
+  idleMs: number;
 }
 
 async function run(): Promise<readonly Figure[]> {
@@ -64,19 +71,26 @@ async function run(): Promise<readonly Figure[]> {
       await until(`${count} processes to answer`, ready);
       const startMs = performance.now() - started;
       const startCpuMs = median(serving(server, count).map((pid) => cpuMicros(pid) / 1_000));
-      contenders.push({ count, server, startMs, startCpuMs, micros: [], perSecond: [] });
+      contenders.push({ count, server, startMs, startCpuMs, micros: [], p99Ms: [], idleMs: 0 });
     }
     await subject.server.stop();
     for (const { server } of contenders) await inMemoryOfAll(server, code);
-    for (const one of contenders) await sample(one, code, warmSeconds);
-    for (const one of contenders) one.micros.length = one.perSecond.length = 0;
+    for (const { server } of contenders) {
+      const url = `${server.url}/${code}`;
+      await load({ url, connections: warmConnections, seconds: warmSeconds, headers: browserHeaders });
+    }
     for (let i = 0; i < rounds; i++) {
       for (const one of rotated(contenders, i)) {
         shown.now(`round ${i + 1} of ${rounds}: ${one.count} workers`);
-        await sample(one, code, roundSeconds);
+        await sample(one, code);
       }
     }
+    await Bun.sleep(quietMs);
+    const before = contenders.map(({ server }) => cpuMicrosOfTree(server.pid));
     await Bun.sleep(idleMs);
+    for (const [place, one] of contenders.entries()) {
+      one.idleMs = (cpuMicrosOfTree(one.server.pid) - (before[place] ?? Number.NaN)) / idleMs;
+    }
     shown.end();
     report(contenders);
     const [single, ...several] = contenders;
@@ -111,28 +125,31 @@ async function inMemoryOfAll({ url }: Server, code: string): Promise<void> {
 /** The processes that answer. */
 const serving = ({ pid }: Server, count: number): number[] => (count === 1 ? [pid] : children(pid));
 
-async function sample({ server, micros, perSecond }: Contender, code: string, seconds: number): Promise<void> {
+async function sample({ server, count, micros, p99Ms }: Contender, code: string): Promise<void> {
+  const pacer = await openPacer(server.port, 302, { connections: connectionsEach * count, exact: true });
   const before = cpuMicrosOfTree(server.pid);
-  const loaded = await load({ url: `${server.url}/${code}`, connections, seconds, headers: browserHeaders });
+  const { latencies } = await pacer.run([`/${code}`], perSecondInAll, Bun.sleep(roundMs));
   await Bun.sleep(recordedMs);
-  micros.push((cpuMicrosOfTree(server.pid) - before) / loaded.requests);
-  perSecond.push(loaded.requests / loaded.seconds);
+  micros.push((cpuMicrosOfTree(server.pid) - before) / latencies.length);
+  p99Ms.push(quantile(latencies, 0.99));
+  pacer.close();
 }
 
 function report(contenders: readonly Contender[]): void {
   table([
     [
-      ...["processes", "CPU µs per request", "min", "requests/s"],
+      ...["processes", "CPU µs per request", "min", "p99 ms", "idle CPU ms/s"],
       ...["start ms", "CPU ms of each", "RSS MB of each", "private MB of each", "private MB of all"],
     ],
-    ...contenders.map(({ count, server, startMs, startCpuMs, micros, perSecond }) => {
+    ...contenders.map(({ count, server, startMs, startCpuMs, micros, p99Ms, idleMs }) => {
       const each = serving(server, count).map(memoryOf);
       const all = count === 1 ? each : [memoryOf(server.pid), ...each];
       return [
         count === 1 ? "1" : `${count} and a supervisor`,
         round(median(micros)),
         round(Math.min(...micros)),
-        round(median(perSecond)),
+        round(median(p99Ms)),
+        round(idleMs),
         round(startMs),
         round(startCpuMs),
         round(median(each.map(({ rssMb }) => rssMb))),

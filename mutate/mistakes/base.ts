@@ -115,9 +115,27 @@ export const base: Mistakes = {
     to: "text.length === prefix.length + 26 && ",
     tests: ["src/base/ids.test.ts"],
   },
+  "deadline-before-answers-are-read": {
+    file: "base/clock.ts",
+    from: "(ms > shortMostMs ? machineTime : attention).after(ms, work)",
+    to: "machineTime.after(ms, work)",
+    tests: ["src/base/deadline.test.ts"],
+  },
+  "deadline-of-a-busy-thread": {
+    file: "base/attention.ts",
+    from: "const idle = since - (worked - (last?.worked ?? worked));",
+    to: "const idle = since;",
+    tests: ["src/base/attention.test.ts"],
+  },
+  "late-look-counts-in-full": {
+    file: "base/attention.ts",
+    from: "passed += Math.min(Math.max(0, idle), countedMostMs);",
+    to: "passed += Math.max(0, idle);",
+    tests: ["src/base/attention.test.ts"],
+  },
   "patience-never-ends": {
     file: "base/patience.ts",
-    from: "patience[store] = Math.max(0, patience[store] - (clock.elapsed() - started));",
+    from: "patience[store] = Math.max(0, patience[store] - (clock.attended() - started));",
     to: "",
     tests: ["src/base/patience.test.ts"],
   },

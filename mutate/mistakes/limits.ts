@@ -37,8 +37,20 @@ export const limits: Mistakes = {
   },
   "returned-units-are-not-owed": {
     file: "limits/meters.ts",
-    from: "lane.unrecorded += unspent;\n    lane.left = 0;",
-    to: "lane.left = 0;",
+    from: "leased: 0, unspent, lease });\n    lane.unrecorded += unspent;\n    lane.left = 0;",
+    to: "leased: 0, unspent, lease });\n    lane.left = 0;",
+    tests: meters,
+  },
+  "busy-link-loses-its-first-lease": {
+    file: "limits/meters.ts",
+    from: 'lane.lease === "" || now - lane.rateSince < aloneMs) return;',
+    to: 'lane.lease === "") return;',
+    tests: meters,
+  },
+  "lease-returned-after-every-visit": {
+    file: "limits/meters.ts",
+    from: "meter.hits.keeps = last !== undefined && clock.elapsed() - last.droppedAt < comesAgainMs;",
+    to: "",
     tests: meters,
   },
   "acknowledged-units-stay-owed": {
@@ -191,7 +203,7 @@ export const limits: Mistakes = {
   },
   "patience-not-deducted": {
     file: "limits/refill.ts",
-    from: "Math.max(0, patience[waitedFor] - (clock.elapsed() - started))",
+    from: "Math.max(0, patience[waitedFor] - (clock.attended() - started))",
     to: "patience[waitedFor]",
     tests: ["src/limits/refill.test.ts", "src/limits/meters.test.ts"],
   },

@@ -56,7 +56,13 @@ export function createInstance(name: string, offMs: number, { time }: Surroundin
 /** To be called as the instance, for its timers to be its own. */
 export async function start(instance: Instance, stores: Stores, around: Surroundings, books: Books): Promise<void> {
   const { startCounting, createLimitsBreakers, openRedisLeases } = stores.code.counting;
-  const clock: Clock = { now: instance.wall, elapsed: () => around.time.now, after: systemClock.after };
+  const clock: Clock = {
+    now: instance.wall,
+    elapsed: () => around.time.now,
+    attended: () => around.time.now,
+    after: systemClock.after,
+    afterWait: systemClock.after,
+  };
   const fromSql = watchedSqlLeases(instance, stores, around, books);
   const redis = stores.connectRedis?.(instance);
   const metrics = createMetrics();

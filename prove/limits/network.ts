@@ -4,6 +4,7 @@
  * sent.
  */
 import type { KyselyPlugin, Transaction } from "kysely";
+import { systemClock } from "../../src/base/clock.ts";
 import { withDeadline } from "../../src/base/deadline.ts";
 import type { Redis } from "../../src/redis/client.ts";
 import type { Schema } from "../../src/sql/schema.ts";
@@ -16,6 +17,8 @@ import type { Owner, VirtualTime } from "./time.ts";
 
 /** As the real client has it for commands that say nothing else. */
 const redisDeadlineMs = 250;
+/** Its timers are those of the simulation; waits are never longer because the process is busy. */
+const simulated = { afterWait: systemClock.after };
 /** Too late for a visitor, and often not for a lease that is asked for ahead. */
 const lateLeastMs = 51;
 /** When a request or reply comes after all. Shorter than the script remembers an ended lease, its pause included. */
@@ -164,7 +167,7 @@ export function createRedisNetwork(
     connect: (caller: Caller, unavailable: (cause: unknown) => Error): Pick<Redis, "script"> => ({
       async script(script, keys, args, deadlineMs = redisDeadlineMs) {
         try {
-          return await withDeadline(ask(caller, script.text, keys, args), deadlineMs, "Redis");
+          return await withDeadline(ask(caller, script.text, keys, args), deadlineMs, "Redis", simulated);
         } catch (error) {
           throw unavailable(error);
         }

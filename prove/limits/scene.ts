@@ -75,7 +75,13 @@ export async function createScene(seed: number, code: Code, sql: Sql, tell: Tell
     now: () => time.now + redisClock.offMs,
   };
   const sqlOffMs = dice.between(-1_500, 1_500);
-  const sqlClock: Clock = { now: () => time.now + sqlOffMs, elapsed: () => time.now, after: systemClock.after };
+  const sqlClock: Clock = {
+    now: () => time.now + sqlOffMs,
+    elapsed: () => time.now,
+    attended: () => time.now,
+    after: systemClock.after,
+    afterWait: systemClock.after,
+  };
   const instances = new Set<Instance>();
 
   function held(key: string, draws: Draws, month: string): number {

@@ -1,3 +1,5 @@
+import { type Attention, createAttention } from "./attention.ts";
+
 /**
  * Time is passed in, so that tests can move it and never sleep. This is the only file that reads the machine's clock.
  */
@@ -6,17 +8,37 @@ export interface Clock {
   now(): number;
   /** Milliseconds that never decrease, for durations and deadlines. */
   elapsed(): number;
+  /** The same without the time in which this thread was too busy to notice an answer, for short waits: see `attention.ts`. */
+  attended(): number;
+  /** Calls `work` once a wait is over, unless the returned function is called before. A short one is over by `attended`. */
+  afterWait(ms: number, work: () => void): () => void;
   /** Calls `work` once, so many milliseconds from now, unless the returned function is called before. */
   after(ms: number, work: () => void): () => void;
 }
 
-export const systemClock: Clock = {
-  now: () => Date.now(),
+const machineTime = {
   elapsed: () => performance.now(),
-  after(ms, work) {
+  after(ms: number, work: () => void) {
     const timer = setTimeout(work, ms);
     return () => clearTimeout(timer);
   },
+};
+
+/** Of this thread. */
+const attention: Attention = createAttention({ ...machineTime, worked: threadCpuMs });
+/** Longer ones do not need to be exact, and are not looked at every few milliseconds. */
+const shortMostMs = 1_000;
+
+function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  ...machineTime,
+  attended: attention.passed,
+  afterWait: (ms, work) => (ms > shortMostMs ? machineTime : attention).after(ms, work),
 };
 
 export interface ManualClock extends Clock {
@@ -39,6 +61,8 @@ export function manualClock(start: number): ManualClock {
   return {
     now: () => now,
     elapsed: () => elapsed,
+    attended: () => elapsed,
+    afterWait: systemClock.afterWait,
     after(ms, work) {
       const timer = { at: elapsed + Math.max(0, ms), work };
       timers.add(timer);

@@ -21,10 +21,10 @@ export async function within<Result>(
   work: Promise<Result>,
   clock: Clock,
 ): Promise<Result> {
-  const started = clock.elapsed();
+  const started = clock.attended();
   try {
-    return await withDeadline(work, patience[store], names[store]);
+    return await withDeadline(work, patience[store], names[store], clock);
   } finally {
-    patience[store] = Math.max(0, patience[store] - (clock.elapsed() - started));
+    patience[store] = Math.max(0, patience[store] - (clock.attended() - started));
   }
 }

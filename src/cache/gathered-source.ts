@@ -39,7 +39,7 @@ const shareMs = 2;
 interface Pending<Value> {
   readonly key: string;
   readonly answered: PromiseWithResolvers<LookupAnswer<Value>>;
-  /** By `clock.elapsed()`; nobody waits for it any more after this time. */
+  /** By `clock.attended()`; nobody waits for it any more after this time. */
   wantedUntil: number;
 }
 
@@ -94,7 +94,7 @@ export function gatheredSource<Value>(
   }
 
   function start(): void {
-    const now = clock.elapsed();
+    const now = clock.attended();
     const batch: Pending<Value>[] = [];
     let taken = 0;
     for (const one of queue) {
@@ -140,7 +140,7 @@ export function gatheredSource<Value>(
     try {
       return await run(() => {
         answers = loadMany(keys);
-        return withDeadline(answers, waitMs, "the database");
+        return withDeadline(answers, waitMs, "the database", clock);
       });
     } catch (error) {
       if (!(error instanceof Late) || answers === undefined) throw error;
@@ -151,7 +151,7 @@ export function gatheredSource<Value>(
   return {
     async load(key, _, visit) {
       if (visit === undefined) return await pendingFor(key, Number.POSITIVE_INFINITY);
-      const answer = pendingFor(key, clock.elapsed() + visit.patience.sql);
+      const answer = pendingFor(key, clock.attended() + visit.patience.sql);
       try {
         return await within(visit.patience, "sql", answer, clock);
       } catch (error) {

@@ -129,7 +129,7 @@ const hourMs = 3_600_000;
 const usualAfterMs = 10 * minuteMs;
 const unusualTimes = 10;
 const unusualLeast = 100;
-const newcomersPerAdd = 50; // each is compared with all
+const newcomersPerAdd = 50; // when there is no room
 
 export function createHot(clock: Clock, linksMost = 1_000): Hot {
   const links = new Map<string, Followed>();
@@ -142,24 +142,25 @@ export function createHot(clock: Clock, linksMost = 1_000): Hot {
     return link;
   }
 
-  function coldest(now: number): { key: string; perMinute: number } {
-    let found = { key: "", perMinute: Number.POSITIVE_INFINITY };
-    for (const [key, link] of links) {
-      const perMinute = fade(link, now).now;
-      if (perMinute < found.perMinute) found = { key, perMinute };
-    }
-    return found;
+  /** The coldest first. */
+  function coldest(now: number, most: number): { key: string; perMinute: number }[] {
+    return Array.from(links, ([key, link]) => ({ key, perMinute: fade(link, now).now }))
+      .sort((one, other) => one.perMinute - other.perMinute)
+      .slice(0, most);
   }
 
-  /** Whether there is room for it, if necessary by replacing a colder link. */
-  function admit(key: string, count: number, now: number): boolean {
-    if (links.size >= linksMost) {
-      const last = coldest(now);
-      if (last.perMinute >= count) return false;
-      links.delete(last.key);
+  /** The hottest first: those that find room, or are hotter than the coldest of the others, which they replace. */
+  function admit(newcomers: readonly [string, number][], now: number): void {
+    const room = linksMost - links.size;
+    const replaced = newcomers.length > room ? coldest(now, newcomersPerAdd) : [];
+    for (const [place, [key, count]] of newcomers.entries()) {
+      if (place >= room) {
+        const last = replaced[place - room];
+        if (last === undefined || last.perMinute >= count) return;
+        links.delete(last.key);
+      }
+      links.set(key, { since: now, now: count, usual: count, at: now });
     }
-    links.set(key, { since: now, now: count, usual: count, at: now });
-    return true;
   }
 
   function show(key: string, link: Followed, now: number): HotLink {
@@ -174,7 +175,6 @@ export function createHot(clock: Clock, linksMost = 1_000): Hot {
   return {
     add(counts) {
       const now = clock.elapsed();
-      const least = links.size < linksMost ? 0 : coldest(now).perMinute;
       const newcomers: [string, number][] = [];
       for (const [key, count] of counts) {
         const link = links.get(key);
@@ -182,13 +182,12 @@ export function createHot(clock: Clock, linksMost = 1_000): Hot {
           fade(link, now);
           link.now += count;
           link.usual += count;
-        } else if (count > least) {
+        } else {
           newcomers.push([key, count]);
         }
       }
       newcomers.sort(([, one], [, other]) => other - one);
-      const room = Math.max(newcomersPerAdd, linksMost - links.size);
-      for (const [key, count] of newcomers.slice(0, room)) if (!admit(key, count, now)) break;
+      admit(newcomers, now);
     },
 
     top(most) {

@@ -86,7 +86,7 @@ export const settings = {
     parse: integer(1, 500),
   }),
   QL_SQL_WAIT_MS: setting({
-    help: "Maximum time a visitor waits for PostgreSQL, for the lookup and the limit together, in milliseconds. A later answer is cached for the next visitor. Does not apply to SQLite, which waits up to 5 seconds.",
+    help: "Maximum time a visitor waits for PostgreSQL, for the lookup and the limit together, in milliseconds. A later answer is cached for the next visitor. Time in which the server itself was busy does not count, up to ten times as long. Does not apply to SQLite, which waits up to 5 seconds.",
     example: "250",
     fallback: "100",
     parse: integer(10, 10_000),
@@ -104,7 +104,7 @@ export const settings = {
     secret: "credentials",
   }),
   QL_REDIS_WAIT_MS: setting({
-    help: "Maximum time a visitor waits for Redis, for the lookup and the limit together, in milliseconds; after that, SQL is used. If Redis is often slower, the circuit breaker stops using it for a while. If LIMITS_REDIS_URL is in another region, set this above the round-trip time.",
+    help: "Maximum time a visitor waits for Redis, for the lookup and the limit together, in milliseconds; after that, SQL is used. Time in which the server itself was busy does not count, up to ten times as long. If Redis is often slower, the circuit breaker stops using it for a while. If LIMITS_REDIS_URL is in another region, set this above the round-trip time.",
     example: "300",
     fallback: "50",
     parse: integer(5, 10_000),
@@ -177,7 +177,7 @@ export const settings = {
     parse: integer(1, 36_500),
   }),
   QL_CACHE_MB: setting({
-    help: "Memory for cached links per process, in MB.",
+    help: "Memory for cached links per process, in MB. A link with an address of 100 characters counts as 1.3 KB: 64 MB hold about 50,000.",
     example: "256",
     fallback: "64",
     parse: integer(1, 65_536),

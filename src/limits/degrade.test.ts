@@ -34,7 +34,7 @@ function lender(name: Lender) {
 const clock = manualClock(0);
 const rule = { failures: 5, windowMs: 10_000, share: 0.1, pauseMostMs: 30_000 };
 const newBreaker = () => createBreaker({ rule, clock, onChange() {} });
-const judgement = { waitMs: 50, breakerOf: newBreaker };
+const judgement = { waitMs: 50, breakerOf: newBreaker, clock };
 
 const ask = (id: string, key = "abc"): Ask => ({ id, key, draws: "hits", max: 1_000, want: 10 });
 
@@ -74,7 +74,7 @@ describe("while the first store is slow", () => {
         return answer;
       },
     };
-    const store = degrading(slow, second, { waitMs: 5, breakerOf: () => breaker });
+    const store = degrading(slow, second, { waitMs: 5, breakerOf: () => breaker, clock });
     return { first, second, breaker, store };
   }
 
@@ -102,7 +102,7 @@ describe("while the first store is slow", () => {
 
   test("an ask ahead that visitors start to wait for continues at the second, and is taken back at the first", async () => {
     const [first, second] = [lender("redis"), lender("sql")];
-    const store = degrading({ ...first, acquire: never }, second, { waitMs: 1_000, breakerOf: newBreaker });
+    const store = degrading({ ...first, acquire: never }, second, { waitMs: 1_000, breakerOf: newBreaker, clock });
     const answers: LeaseAnswer[] = [];
     const refill = startRefill(clock, false, async (progress) => {
       progress.on("redis");

@@ -1,6 +1,7 @@
 import { BrokenCircuitError } from "cockatiel";
 import { LRUCache } from "lru-cache";
 import type { Breaker } from "../base/breaker.ts";
+import type { Clock } from "../base/clock.ts";
 import { withDeadline } from "../base/deadline.ts";
 import type { Ask, LeaseAnswer, LeaseStore } from "./leases.ts";
 import { type RefillProgress, Skipped } from "./refill.ts";
@@ -29,12 +30,17 @@ export interface VisitorSpeed {
   readonly waitMs: number;
   /** The breaker of the node that has this limit. */
   readonly breakerOf: (ask: Ask) => Breaker;
+  readonly clock: Pick<Clock, "afterWait">;
 }
 
 const unsureMost = 10_000;
 const unhurried: RefillProgress = { urgent: true, on() {}, orSkip: (work) => work };
 
-export function degrading(first: Cancelling, second: Cancelling, { waitMs, breakerOf }: VisitorSpeed): LeaseStore {
+export function degrading(
+  first: Cancelling,
+  second: Cancelling,
+  { waitMs, breakerOf, clock }: VisitorSpeed,
+): LeaseStore {
   const unsureInFirst = new LRUCache<string, Ask>({ max: unsureMost });
   const unsureInSecond = new LRUCache<string, Ask>({ max: unsureMost });
 
@@ -53,7 +59,7 @@ export function degrading(first: Cancelling, second: Cancelling, { waitMs, break
     try {
       await breakerOf(ask).run(() => {
         asked = begin();
-        const inTime = withDeadline(Promise.race([asked, answered.promise]), waitMs, "the first lender");
+        const inTime = withDeadline(Promise.race([asked, answered.promise]), waitMs, "the first lender", clock);
         return progress.orSkip<unknown>(inTime);
       });
     } catch (error) {

@@ -84,6 +84,39 @@ describe("spending", () => {
     expect(asks).toHaveLength(1);
   });
 
+  test("the rest of a lease that one visitor used is returned with the recording of the visit", async () => {
+    const { meters, meter, clock } = world(10_000);
+    await meters.spend(meter, "hits", 10_000, 0);
+    clock.advance(1_000);
+    const drained = meters.drain(false);
+    expect(drained).toMatchObject([{ units: 1, leased: 1, unspent: 9, lease: "lease-1" }]);
+    meters.acknowledge(drained);
+    expect(meters.drain(false)).toEqual([]);
+    expect(meters.size).toBe(0);
+  });
+
+  test("a link that is visited again soon keeps its next lease", async () => {
+    const { meters, meter, clock, asks } = world(10_000);
+    await meters.spend(meter, "hits", 10_000, 0);
+    clock.advance(1_000);
+    for (let i = 0; i < 2; i++) meters.acknowledge(meters.drain(false));
+    clock.advance(1_000);
+    const again = meters.of("abc", meter);
+    await meters.spend(again, "hits", 10_000, 0);
+    clock.advance(1_000);
+    expect(meters.drain(false)).toMatchObject([{ units: 1, unspent: 0 }]);
+    expect(meters.spend(again, "hits", 10_000, 0)).toEqual({ kind: "granted" });
+    expect(asks).toHaveLength(2);
+  });
+
+  test("a lease that was lent a moment before the recording is kept: the link may be busy", async () => {
+    const { meters, meter, clock } = world(10_000);
+    await meters.spend(meter, "hits", 10_000, 0);
+    clock.advance(10);
+    expect(meters.drain(false)).toMatchObject([{ units: 1, unspent: 0 }]);
+    expect(meters.spend(meter, "hits", 10_000, 0)).toEqual({ kind: "granted" });
+  });
+
   test("those who come together wait for one lease", async () => {
     const { meters, meter, asks } = world(10_000);
     const all = await Promise.all(Array.from({ length: 4 }, () => meters.spend(meter, "hits", 10_000, 0)));

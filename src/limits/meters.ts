@@ -26,7 +26,10 @@ import { granted, type Verdict } from "./verdict.ts";
 export interface Meter {
   readonly key: string;
   hits: Lane;
-  exempt: Lane;
+  /** Few links have one: most visits count. */
+  exempt: Lane | undefined;
+  /** By `clock.elapsed()`. */
+  droppedAt: number;
 }
 
 export interface Lane {
@@ -59,6 +62,8 @@ export interface Lane {
   /** Spent since `rateSince`: determines the size of the next lease. */
   rateUnits: number;
   rateSince: number;
+  /** Its lease is kept for its whole life: another visitor came soon after the last one was returned. */
+  keeps: boolean;
   /** Nothing is requested ahead before this time: the last ask failed, or the recorder was just told to hurry. */
   aheadFrom: number;
 }
@@ -130,6 +135,10 @@ export interface MeterSettings {
 }
 
 const denyMs = 1_000;
+/** On a busy link, another visitor would have come by now. */
+const aloneMs = 250;
+/** As long as a lease lives. */
+const comesAgainMs = 5_000;
 /** How much longer a denial is believed when the store does not answer in time. */
 const believedMs = 5_000;
 const retrySeconds = 2;
@@ -157,7 +166,9 @@ export function createMeters(settings: MeterSettings): Meters {
     if (last !== undefined && last.hits !== noLane) return last;
     let meter = meters.get(key);
     if (meter === undefined) {
-      meter = { key, hits: newLane("hits", none), exempt: newLane("exempt", none) };
+      meter = { key, hits: newLane("hits", none), exempt: undefined, droppedAt: 0 };
+      // It came again soon.
+      meter.hits.keeps = last !== undefined && clock.elapsed() - last.droppedAt < comesAgainMs;
       meters.set(key, meter);
     }
     return meter;
@@ -171,6 +182,25 @@ export function createMeters(settings: MeterSettings): Meters {
     lane.unrecorded += unspent;
     lane.left = 0;
     lane.lease = "";
+  }
+
+  /**
+   * A lease of which one visitor has taken one unit is returned with the recording of that unit: most links have no other
+   * visitor within its life, and it is written once instead of twice. If another one comes soon, the next lease is kept.
+   */
+  function endUnused(key: string, lane: Lane, now: number): void {
+    if (lane.keeps || lane.lease === "" || now - lane.rateSince < aloneMs) return;
+    const hadOneVisit = lane.fresh === 1 && lane.leased === 1 && lane.rateUnits === 1;
+    if (!hadOneVisit || lane.next !== undefined || lane.refill !== undefined) return;
+    const { draws, month, lender, spent, left: unspent, lease } = lane;
+    waiting.push({ key, draws, month, lender, spent, units: 1, leased: 1, unspent, lease });
+    lane.unrecorded += unspent;
+    lane.left = 0;
+    lane.lease = "";
+    lane.spent = none.slice();
+    lane.fresh = 0;
+    lane.leased = 0;
+    lane.keeps = true;
   }
 
   function endNext(key: string, lane: Lane, now: number): void {
@@ -192,7 +222,7 @@ export function createMeters(settings: MeterSettings): Meters {
     if (lane.fresh === 0) return;
     const { draws, month, lender, spent, fresh, leased } = lane;
     waiting.push({ key, draws, month, lender, spent, units: fresh, leased, unspent: 0 });
-    lane.spent = [...none];
+    lane.spent = none.slice();
     lane.fresh = 0;
     lane.leased = 0;
   }
@@ -205,6 +235,15 @@ export function createMeters(settings: MeterSettings): Meters {
     close(key, lane);
     lane.month = month;
     lane.lender = lender;
+  }
+
+  /** Whether nothing is left of it. */
+  function drainLane(key: string, lane: Lane, now: number): boolean {
+    endLease(key, lane, now);
+    endNext(key, lane, now);
+    endUnused(key, lane, now);
+    close(key, lane);
+    return isIdle(lane) && !(settings.open && isDenied(lane, now));
   }
 
   function take(key: string, lane: Lane, max: number, reason: number, now: number): Verdict {
@@ -224,12 +263,17 @@ export function createMeters(settings: MeterSettings): Meters {
     reason: number,
     patience?: Patience,
   ): Verdict | Promise<Verdict> {
-    const lane = draws === "hits" ? meter.hits : meter.exempt;
+    const lane = draws === "hits" ? meter.hits : exemptOf(meter);
     if (max === null) return count(meter.key, lane, reason);
     const now = clock.elapsed();
     if (isAtHand(meter.key, lane, now)) return take(meter.key, lane, max, reason, now);
     if (now < lane.deniedUntil) return lane.denial;
     return wait(meter, lane, max, reason, patience ?? { ...settings.patience });
+  }
+
+  function exemptOf(meter: Meter): Lane {
+    meter.exempt ??= newLane("exempt", none);
+    return meter.exempt;
   }
 
   /** Whether there is a lease to spend from: the current one, or the next if that has ended. */
@@ -365,22 +409,18 @@ export function createMeters(settings: MeterSettings): Meters {
     async stopRefilling() {
       looksAhead = false;
       const lanes = [...meters.values()].flatMap(({ hits, exempt }) => [hits, exempt]);
-      await Promise.all(lanes.map(({ refill }) => refill?.over));
+      await Promise.all(lanes.map((lane) => lane?.refill?.over));
     },
     drain(all) {
       const now = all ? Number.POSITIVE_INFINITY : clock.elapsed();
       for (const [key, meter] of meters) {
-        for (const lane of [meter.hits, meter.exempt]) {
-          endLease(key, lane, now);
-          endNext(key, lane, now);
-          close(key, lane);
-        }
+        const isIdle = drainLane(key, meter.hits, now);
         // A lease lives for seconds, so this keeps only links visited in the last few seconds.
-        const isKept = settings.open && (isDenied(meter.hits, now) || isDenied(meter.exempt, now));
-        if (!isKept && isIdle(meter.hits) && isIdle(meter.exempt)) {
+        if ((meter.exempt === undefined || drainLane(key, meter.exempt, now)) && isIdle) {
           meters.delete(key);
           meter.hits = noLane;
           meter.exempt = noLane;
+          meter.droppedAt = now;
         }
       }
       const drained = waiting;
@@ -420,7 +460,7 @@ function newLane(draws: Draws, none: readonly number[]): Lane {
     next: undefined,
     lookAtLeft: 0,
     lookFrom: 0,
-    spent: [...none],
+    spent: none.slice(),
     fresh: 0,
     leased: 0,
     unrecorded: 0,
@@ -431,6 +471,7 @@ function newLane(draws: Draws, none: readonly number[]): Lane {
     rateUnits: 0,
     rateSince: 0,
     aheadFrom: 0,
+    keeps: false,
   };
 }
 

@@ -31,15 +31,33 @@ export interface RefillProgress {
 
 export function startRefill(clock: Clock, urgent: boolean, work: (progress: RefillProgress) => Promise<void>): Refill {
   let store: Store = "sql";
-  let moved = Promise.withResolvers<void>();
+  let isOver = false;
   let skip: (() => void) | undefined;
+  /** Who waits for the next thing to happen. */
+  let waiting: (() => void)[] = [];
+
+  function wake(): void {
+    const all = waiting;
+    waiting = [];
+    for (const one of all) one();
+  }
+
+  /** Whether something happened before `ms` had passed: it is over, or waits for the other store. */
+  const happens = (ms: number): Promise<boolean> =>
+    new Promise((resolve) => {
+      const stop = clock.afterWait(ms, () => resolve(false));
+      waiting.push(() => {
+        stop();
+        resolve(true);
+      });
+    });
+
   const progress: RefillProgress = {
     urgent,
     on(next) {
       if (next === store) return;
       store = next;
-      moved.resolve();
-      moved = Promise.withResolvers();
+      wake();
     },
     orSkip(work) {
       const skipped = Promise.withResolvers<never>();
@@ -49,9 +67,9 @@ export function startRefill(clock: Clock, urgent: boolean, work: (progress: Refi
       });
     },
   };
-  let isOver = false;
   const done = work(progress).finally(() => {
     isOver = true;
+    wake();
   });
   const over = done.catch(() => {}); // waiters get the error themselves
 
@@ -60,34 +78,17 @@ export function startRefill(clock: Clock, urgent: boolean, work: (progress: Refi
     async wait(patience) {
       while (!isOver) {
         const waitedFor = store;
-        const next = Promise.race([done, moved.promise]);
-        const started = clock.elapsed();
-        const inTime = await orAfter(next, patience[waitedFor]);
-        patience[waitedFor] = Math.max(0, patience[waitedFor] - (clock.elapsed() - started));
+        const started = clock.attended();
+        const inTime = await happens(patience[waitedFor]);
+        patience[waitedFor] = Math.max(0, patience[waitedFor] - (clock.attended() - started));
         if (inTime) continue;
         // The other lender is SQL: a visitor with no time for SQL has none for that either.
         if (skip === undefined || waitedFor === "sql") throw new Late("the lease did not come in time");
+        const moved = new Promise<void>((resolve) => waiting.push(resolve));
         skip();
-        await next;
+        await moved;
       }
       await done;
     },
   };
-}
-
-/** Whether it settled before `ms` had passed; rejects if it does. */
-function orAfter(work: Promise<unknown>, ms: number): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => resolve(false), ms);
-    work.then(
-      () => {
-        clearTimeout(timer);
-        resolve(true);
-      },
-      (error: unknown) => {
-        clearTimeout(timer);
-        reject(error);
-      },
-    );
-  });
 }

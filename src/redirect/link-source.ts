@@ -9,8 +9,11 @@ import { isUnavailable } from "../sql/sql.ts";
 
 /** What memory keeps of a link besides its target, for its next visit. Looking each up by key is slow when many links are in use. */
 export interface CachedLink extends MeteredTarget {
-  /** Its response, built on first use and copied from then on. */
-  pattern: Response | undefined;
+  /**
+   * Its response, built for the second visitor and copied from then on: most links have one visitor while they are in memory,
+   * and a response takes as much room as the rest of a link. Null after the first visitor.
+   */
+  pattern: Response | null | undefined;
   meter: Meter | undefined;
   readonly clicks: RecordedLink;
 }

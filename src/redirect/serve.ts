@@ -273,6 +273,10 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     capture.record(request, key, target.clicks, place, "", target.url);
     if (decision.reason === "fallback" || decision.reason === "over_quota") return redirect(decision);
     if (decision.kind === "preview") return preview(request, key, target);
+    if (target.pattern === undefined) {
+      target.pattern = null;
+      return redirect(decision);
+    }
     target.pattern ??= redirect(decision);
     return new Response(null, target.pattern);
   }

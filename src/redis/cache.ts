@@ -67,6 +67,8 @@ const fenceMs = 60_000;
 const ticketMs = 1_000;
 const believedMs = 1_500;
 const writesMost = 1_000;
+const writesPerTurn = 50;
+const writeAfterMs = 5;
 const fencesAtOnce = 100;
 const keysPerRead = 256;
 const plain = "0";
@@ -92,6 +94,7 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
   const { missingMs = missingMsByDefault, jitter = jitterByDefault } = options;
   const servers = new Map<string, Server>();
   let writing = 0;
+  const unsent: (() => void)[] = [];
 
   const serverOf = (key: string): Server | undefined => servers.get(redis.serverOf(`{${key}}`));
 
@@ -138,6 +141,18 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     const server = servers.get(tag);
     if (server?.generation === redis.generation) return server;
     throw new Error("Redis was flushed or reconnected meanwhile");
+  }
+
+  /** Visitors come first: of a crowd, some are written every few milliseconds, after their answers. */
+  function sendLater(send: () => void): void {
+    if (unsent.push(send) === 1) sendSomeSoon();
+  }
+
+  function sendSomeSoon(): void {
+    setTimeout(() => {
+      for (const send of unsent.splice(0, writesPerTurn)) send();
+      if (unsent.length > 0) sendSomeSoon();
+    }, writeAfterMs);
   }
 
   const namesOf = (key: string) => keysOf(form.name, serverOf(key)?.epoch ?? plain, key);
@@ -199,23 +214,25 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
 
     put(key, { version, value }, { until, epoch }: Ticket) {
       const seconds = Math.floor(clock.now() / 1_000);
-      const goodForMs = (value === undefined ? missingMs : lifeMs(key)) * (1 - jitter + 2 * jitter * random());
-      const text =
-        value === undefined
-          ? ""
-          : JSON.stringify({
-              l: form.toJson(value),
-              t: seconds,
-              x: seconds + Math.round(goodForMs / 1_000),
-              v: version,
-            } satisfies Envelope);
-      const kept = Math.round(value === undefined ? goodForMs : Math.max(keptMs, 2 * goodForMs));
-      const kind = value === undefined ? "missing" : "link";
       writing++;
-      put(epoch, key, [version, kind, text, kept, until])
-        .then((done) => done && written?.(kind))
-        .catch(() => {}) // the next read of SQL tries again
-        .finally(() => writing--);
+      sendLater(() => {
+        const goodForMs = (value === undefined ? missingMs : lifeMs(key)) * (1 - jitter + 2 * jitter * random());
+        const text =
+          value === undefined
+            ? ""
+            : JSON.stringify({
+                l: form.toJson(value),
+                t: seconds,
+                x: seconds + Math.round(goodForMs / 1_000),
+                v: version,
+              } satisfies Envelope);
+        const kept = Math.round(value === undefined ? goodForMs : Math.max(keptMs, 2 * goodForMs));
+        const kind = value === undefined ? "missing" : "link";
+        put(epoch, key, [version, kind, text, kept, until])
+          .then((done) => done && written?.(kind))
+          .catch(() => {}) // the next read of SQL tries again
+          .finally(() => writing--);
+      });
     },
 
     async fenceOne(key, version) {

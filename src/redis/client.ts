@@ -138,7 +138,7 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
     answer.then(() => answered(), answered);
     const took = () => observe?.(command[0] ?? "", (clock.elapsed() - started) / 1_000);
     try {
-      const reply = await withDeadline(answer, ms, `Redis (${command[0]})`);
+      const reply = await withDeadline(answer, ms, `Redis (${command[0]})`, clock);
       took();
       return reply;
     } catch (error) {

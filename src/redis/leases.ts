@@ -11,11 +11,13 @@
  */
 import { LRUCache } from "lru-cache";
 import { type Clock, systemClock } from "../base/clock.ts";
+import { gatherPerTurn } from "../base/per-turn.ts";
 import { largestLease, leastWhilePlenty } from "../limits/lease-size.ts";
 import type { Ask, EndedLease, LeaseAnswer, LeaseStore, MonthOf, Total } from "../limits/leases.ts";
 import type { RefillProgress } from "../limits/refill.ts";
 import { monthOf, secondsToMonthEnd } from "../limits/window.ts";
 import { defineScript, type Redis } from "./client.ts";
+import knownText from "./known.lua" with { type: "text" };
 import leaseText from "./lease.lua" with { type: "text" };
 
 export interface RedisLeases extends LeaseStore {
@@ -31,7 +33,8 @@ export interface RedisLeases extends LeaseStore {
 }
 
 export interface RedisLeasesOptions {
-  readonly redis: Pick<Redis, "script">;
+  /** With `slotOf`, links that are new to this process are first looked up together: most are new to Redis too. */
+  readonly redis: Pick<Redis, "script"> & Partial<Pick<Redis, "slotOf">>;
   readonly clock?: Clock;
   /** What SQL has counted and lent so far. */
   readonly readTotal: (month: MonthOf) => Promise<number>;
@@ -48,8 +51,10 @@ const unansweredMost = 10_000;
 const endedMost = 100_000;
 const endedPerCall = 50;
 const callsAtOnce = 100;
+const knownPerCall = 256;
 
 const lease = defineScript(leaseText);
+const known = defineScript(knownText);
 
 const monthLength = "2026-11".length;
 const noAsk = ["", "0", "0", "0", "0"];
@@ -114,6 +119,27 @@ export function createRedisLeases({ redis, clock = systemClock, readTotal }: Red
     return reply;
   }
 
+  /** Whether Redis has this month: one call for all that are asked for in a turn, and one for each slot of a Cluster. */
+  const isKnown =
+    redis.slotOf &&
+    gatherPerTurn<string, boolean>(knownPerCall, async (keys) => {
+      const there = new Set<string>();
+      const bySlot = Map.groupBy(keys, (key) => redis.slotOf?.(key));
+      const look = async (some: readonly string[]) => {
+        const reply = (await redis.script(known, some, [], answerMs)) as unknown[];
+        for (const [place, key] of some.entries()) if (Number(reply[place]) === 1) there.add(key);
+      };
+      await Promise.all(Array.from(bySlot.values(), look));
+      return keys.map((key) => there.has(key));
+    });
+
+  /** After it was found missing. */
+  async function readFresh(key: string, month: MonthOf, progress: RefillProgress | undefined): Promise<string> {
+    progress?.on("sql");
+    totals.set(key, await readTotal(month));
+    return key;
+  }
+
   async function acquire(ask: Ask, progress?: RefillProgress): Promise<LeaseAnswer> {
     const words = [ask.id, ask.max, ask.want, leastWhilePlenty, largestLease(ask.max)].map(String);
     let freshFor: string | undefined;
@@ -123,14 +149,17 @@ export function createRedisLeases({ redis, clock = systemClock, readTotal }: Red
       const month = { key: ask.key, draws: ask.draws, month: monthOf(time).name };
       const key = redisKey(month);
       progress?.on("redis");
+      if (tries === 0 && !totals.has(key) && (await isKnown?.(key)) === false) {
+        freshFor = await readFresh(key, month, progress);
+        progress?.on("redis");
+        if (cancelled.has(ask.id)) continue;
+      }
       // Before the answer: the caller may get a lease elsewhere meanwhile, and take this one back.
       addUnanswered(ask.id, month.month, 1);
       const reply = await call(key, time, words, freshFor === key);
       addUnanswered(ask.id, month.month, -1);
       if (reply[0] === "missing") {
-        progress?.on("sql");
-        totals.set(key, await readTotal(month));
-        freshFor = key;
+        freshFor = await readFresh(key, month, progress);
       } else if (reply[0] !== "window") {
         // A request that was denied when repeated may still be granted when its first copy arrives.
         takeBack(ask, reply[0] === "denied" ? undefined : month.month);

@@ -109,9 +109,9 @@ const endDeadlineMs = 30_000;
 export function startCounting(settings: CountingSettings): Counting {
   const { id, fromSql, fromRedis, embedded, outage, wait, onRecorded, clock, metrics, log } = settings;
   let leases = 0;
-  const second = inTime(fromSql, embedded);
+  const second = inTime(fromSql, embedded, clock);
   const breakerOf = outage === "degrade" ? settings.visitorsBreakerOf : undefined;
-  const degraded = fromRedis && breakerOf && degrading(fromRedis, second, { waitMs: wait.redis, breakerOf });
+  const degraded = fromRedis && breakerOf && degrading(fromRedis, second, { waitMs: wait.redis, breakerOf, clock });
   const store: LeaseStore = degraded ?? fromRedis ?? second;
   let recorder: Recorder | undefined;
   const meters = createMeters({
@@ -213,7 +213,7 @@ export function createLimitsBreakers({
 }
 
 export async function openRedisLeases(
-  redis: Pick<Redis, "script">,
+  redis: Pick<Redis, "script"> & Partial<Pick<Redis, "slotOf">>,
   sql: SqlLeases,
   clock: Clock,
 ): Promise<RedisLeases> {
@@ -225,5 +225,7 @@ const endedOnRedis = ({ key, draws, month, lender, lease, unspent }: Drained): E
   lender === "redis" && lease !== undefined ? [{ key, draws, month, lease, unspent }] : [];
 
 /** SQLite answers before a timer could fire; PostgreSQL may take longer than a lease is worth waiting for. */
-const inTime = (store: SqlLeases, embedded: boolean): Cancelling =>
-  embedded ? store : { ...store, acquire: (ask) => withDeadline(store.acquire(ask), sqlDeadlineMs, "PostgreSQL") };
+const inTime = (store: SqlLeases, embedded: boolean, clock: Clock): Cancelling =>
+  embedded
+    ? store
+    : { ...store, acquire: (ask) => withDeadline(store.acquire(ask), sqlDeadlineMs, "PostgreSQL", clock) };

@@ -11,6 +11,7 @@ import type { HitTable, QuotaTable } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 import { type Params, statement } from "./statement.ts";
 import type { Db, Trx } from "./tenant-db.ts";
+import type { Place } from "./versions.ts";
 
 /**
  * Leases from SQL. The row of a link's month has what is counted and what is out on lease, and a lease of n is granted
@@ -121,13 +122,14 @@ export function createSqlLeases(
     const grant = (id: string, lease: { size: number; month: string }) =>
       // An answer that was lost before the month's end is useless after it: the asker returns it and asks again.
       answers.set(id, {
-        ...{ kind: "granted", lender: "sql", lease: id, ...lease },
+        ...{ kind: "granted", lender: "sql", lease: id, size: lease.size, month: lease.month },
         validForMs: lease.month === month ? validForMs : 0,
       });
-    const months = await lockMonths(trx, asks, month);
+    const inOrder = [...asks].sort(byKey);
+    const months = await lockMonths(trx, inOrder, month);
     const sizes = new Map<string, { readonly row: Month; readonly size: number }>();
-    for (const { id, key, draws, want, max } of [...asks].sort(byKey)) {
-      const row = months.get(nameOf({ ...split(key), draws }));
+    for (const [place, { id, want, max }] of inOrder.entries()) {
+      const row = months[place];
       if (row === undefined || sizes.has(id)) continue;
       const size = leaseSize({ want, max, remaining: max - row.counted - row.reserved, holders: holders() });
       sizes.set(id, { row, size });
@@ -140,7 +142,7 @@ export function createSqlLeases(
     }
     // An ask that was granted before has its lease, and gets no second one.
     const fresh = await addLeases(trx, month, sizes);
-    const repeated = [...sizes.keys()].filter((id) => !fresh.has(id));
+    const repeated = sizes.size === fresh.size ? [] : [...sizes.keys()].filter((id) => !fresh.has(id));
     const given = repeated.length === 0 ? [] : await selectLeases.all(trx, { ids: repeated });
     for (const { id, ...lease } of given) grant(id, lease);
     const lent = new Set<Month>();
@@ -153,7 +155,7 @@ export function createSqlLeases(
         row.reserved -= size;
       }
     }
-    await setReserved.run(trx, [...lent].flatMap(quotaValues));
+    await setReserved.run(trx, valuesOf(lent));
     return asks.flatMap(({ id }) => answers.get(id) ?? []);
   }
 
@@ -163,7 +165,8 @@ export function createSqlLeases(
     month: string,
     sizes: ReadonlyMap<string, { readonly size: number }>,
   ): Promise<Set<string>> {
-    const rows = [...sizes].flatMap(([id, { size }]) => (size === 0 ? [] : [id, month, size]));
+    const rows: BulkValue[] = [];
+    for (const [id, { size }] of sizes) if (size > 0) rows.push(id, month, size);
     return new Set((await insertLeases.run(trx, rows)).map(({ id }) => id));
   }
 
@@ -174,29 +177,34 @@ export function createSqlLeases(
 
   const selectTime = statement((_: Db) => raw<{ now: number }>`select ${sql.now} as now`);
 
-  /** The months of these asks by their names, locked. SQLite has one writer: the rows are only read. */
-  async function lockMonths(trx: Trx, asks: readonly Ask[], month: string): Promise<Map<string, Month>> {
+  /** The month of each of these asks, locked. Asks of one limit have the same. SQLite has one writer: the rows are only read. */
+  async function lockMonths(trx: Trx, inOrder: readonly Ask[], month: string): Promise<(Month | undefined)[]> {
     const months = new Map<string, Month>();
-    for (const { key, draws } of [...asks].sort(byKey)) {
-      const row = { ...split(key), month, draws, counted: 0, reserved: 0, lent_until: 0 };
-      months.set(nameOf(row), row);
+    const names: string[] = [];
+    for (const { key, draws } of inOrder) {
+      const { domain, code } = split(key);
+      const row = { domain, code, month, draws, counted: 0, reserved: 0, lent_until: 0 };
+      const name = nameOf(row);
+      names.push(name);
+      if (!months.has(name)) months.set(name, row);
     }
     const found = sql.dialect === "sqlite" ? await readMonths(trx, months, month) : await createMonths(trx, months);
-    for (const row of found) if (months.has(nameOf(row))) months.set(nameOf(row), row);
-    return months;
+    for (const row of found) {
+      const name = nameOf(row);
+      if (months.has(name)) months.set(name, row);
+    }
+    return names.map((name) => months.get(name));
   }
 
   async function readMonths(trx: Trx, months: ReadonlyMap<string, Month>, month: string): Promise<Month[]> {
-    const asked = JSON.stringify(Array.from(months.values(), ({ domain, code }) => [domain, code]));
-    return await selectMonths.all(trx, { asked, month });
+    return await selectMonths.all(trx, { asked: placesOf(months.values()), month });
   }
 
   /** Links that are new to Redis ask for this together. */
   const total = gatherPerTurn<MonthOf, number>(idsMost, async (wanted) => {
     const found = new Map<string, Month>();
     for (const month of new Set(wanted.map((one) => one.month))) {
-      const places = wanted.filter((one) => one.month === month).map(({ key }) => split(key));
-      const asked = JSON.stringify(places.map(({ domain, code }) => [domain, code]));
+      const asked = placesOf(wanted.filter((one) => one.month === month).map(({ key }) => split(key)));
       for (const row of await selectMonths.all(sql.db, { asked, month })) found.set(`${month} ${nameOf(row)}`, row);
     }
     return wanted.map(({ key, draws, month }) => {
@@ -206,7 +214,7 @@ export function createSqlLeases(
   });
 
   const createMonths = (trx: Trx, months: ReadonlyMap<string, Month>): Promise<Month[]> =>
-    lockQuotas.run(trx, [...months.values()].flatMap(quotaValues));
+    lockQuotas.run(trx, valuesOf(months.values()));
 
   const selectMonths = statement((db: Db, { asked, month }: Params<{ asked: string; month: string }>) =>
     db
@@ -241,58 +249,63 @@ export function createSqlLeases(
     tail: "on conflict (domain, code, month, reason) do update set hits = hits.hits + excluded.hits",
   });
 
-  /** Hundreds of links per statement: on a busy server this runs every second, on the serving thread. */
-  async function add(trx: Trx, drained: readonly Drained[]): Promise<RecordedTotal[]> {
-    const totals: RecordedTotal[] = [];
+  /**
+   * Hundreds of links per statement: on a busy server this runs every second, on the serving thread. What was drained of
+   * a link is in a row: its rows are found without a name for each.
+   */
+  async function add(trx: Trx, inOrder: readonly Drained[]): Promise<RecordedTotal[]> {
     const keys = new Map<string, string>();
-    const quotas = new Map<string, Month>();
-    const hits = new Map<string, HitTable>();
-    for (const { key, month, draws, lender, units, leased, unspent, spent } of drained) {
-      const row = { ...split(key), month };
-      keys.set(`${row.domain} ${row.code}`, key);
+    const quotas: Month[] = [];
+    const hits: BulkValue[] = [];
+    const ended: string[] = [];
+    let ofLink: HitTable[] = [];
+    let [place, placeKey]: [{ domain: string; code: string } | undefined, string] = [undefined, ""];
+    const closeLink = () => {
+      ofLink.sort((a, b) => compare(a.month, b.month) || compare(a.reason, b.reason));
+      for (const { domain, code, month, reason, hits: count } of ofLink) hits.push(domain, code, month, reason, count);
+      ofLink = [];
+    };
+    for (const { key, month, draws, lender, units, leased, unspent, spent, lease } of inOrder) {
+      if (place === undefined || key !== placeKey) {
+        closeLink();
+        [place, placeKey] = [split(key), key];
+        keys.set(`${place.domain} ${place.code}`, key);
+      }
+      const { domain, code } = place;
       const reserved = lender === "sql" ? leased + unspent : 0;
       if (units + reserved > 0) {
-        const quota = quotas.get(`${draws} ${month} ${key}`) ?? {
-          ...row,
-          draws,
-          counted: 0,
-          reserved: 0,
-          lent_until: 0,
-        };
+        const last = quotas.at(-1);
+        const isSame = last?.code === code && last.domain === domain && last.draws === draws && last.month === month;
+        const quota = isSame ? last : { domain, code, month, draws, counted: 0, reserved: 0, lent_until: 0 };
         quota.counted += units;
         quota.reserved += reserved;
-        quotas.set(`${draws} ${month} ${key}`, quota);
+        if (!isSame) quotas.push(quota);
       }
-      for (const [place, count] of spent.entries()) {
-        const reason = reasons[place];
-        if (count === 0 || reason === undefined) continue;
-        const hit = hits.get(`${reason} ${month} ${key}`) ?? { ...row, reason, hits: 0 };
-        hit.hits += count;
-        hits.set(`${reason} ${month} ${key}`, hit);
-      }
+      if (units > 0) addSpent(ofLink, spent, place, month);
+      if (lease !== undefined && lender === "sql") ended.push(lease);
     }
+    closeLink();
     // A row that does not exist yet has nothing reserved and nothing to return: both values are 0 then.
-    const added = await addCounted.run(trx, [...quotas.values()].flatMap(quotaValues));
-    for (const { domain, code, month, draws, counted, reserved } of added) {
+    const totals: RecordedTotal[] = [];
+    for (const { domain, code, month, draws, counted, reserved } of await addCounted.run(trx, valuesOf(quotas))) {
       const key = keys.get(`${domain} ${code}`);
       if (key !== undefined) totals.push({ key, draws, month, total: counted + reserved, counted });
     }
-    const inOrder = [...hits.values()].sort(
-      (a, b) =>
-        compare(a.domain, b.domain) ||
-        compare(a.code, b.code) ||
-        compare(a.month, b.month) ||
-        compare(a.reason, b.reason),
-    );
-    await addHits.run(
-      trx,
-      inOrder.flatMap(({ domain, code, month, reason, hits }) => [domain, code, month, reason, hits]),
-    );
-    const ended = drained.flatMap(({ lease, lender }) => (lease === undefined || lender !== "sql" ? [] : [lease]));
+    await addHits.run(trx, hits);
     for (let at = 0; at < ended.length; at += idsMost) {
       await deleteLeases.run(trx, { ids: ended.slice(at, at + idsMost) });
     }
     return totals;
+  }
+
+  function addSpent(ofLink: HitTable[], spent: readonly number[], place: Place, month: string): void {
+    for (const [at, count] of spent.entries()) {
+      const reason = reasons[at];
+      if (count === 0 || reason === undefined) continue;
+      const known = ofLink.find((one) => one.reason === reason && one.month === month);
+      if (known === undefined) ofLink.push({ domain: place.domain, code: place.code, month, reason, hits: count });
+      else known.hits += count;
+    }
   }
 
   return {
@@ -352,15 +365,16 @@ const quotaColumns = {
 } as const;
 
 /** In the order of the columns. */
-const quotaValues = ({ domain, code, month, draws, counted, reserved, lent_until }: Month): BulkValue[] => [
-  domain,
-  code,
-  month,
-  draws,
-  counted,
-  reserved,
-  lent_until,
-];
+function valuesOf(rows: Iterable<Month>): BulkValue[] {
+  const values: BulkValue[] = [];
+  for (const { domain, code, month, draws, counted, reserved, lent_until } of rows) {
+    values.push(domain, code, month, draws, counted, reserved, lent_until);
+  }
+  return values;
+}
+
+const placesOf = (places: Iterable<Place>): string =>
+  JSON.stringify(Array.from(places, ({ domain, code }) => [domain, code]));
 
 const selectLeases = statement((db: Db, { ids }: Params<{ ids: readonly string[] }>) =>
   db.selectFrom("leases").select(["id", "month", "size"]).where("id", "in", ids),

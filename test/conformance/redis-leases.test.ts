@@ -25,11 +25,13 @@ onEachRedis((place) => {
     return createRedisLeases({ redis: place().redis, readTotal, clock });
   }
 
-  /** The same over a line that can lose what is asked, or the answer. */
+  /** The same over a line that can lose what is asked, or the answer. What is only looked up arrives. */
   function leasesOverABadLine() {
     const { redis } = place();
     const line: { loses?: "ask" | "answer" | undefined } = {};
     const script: Redis["script"] = async (...call) => {
+      const [, , words] = call;
+      if (words.length === 0) return await redis.script(...call);
       if (line.loses === "ask") throw new Error("lost");
       const reply = await redis.script(...call);
       if (line.loses === "answer") throw new Error("lost");
@@ -55,6 +57,24 @@ onEachRedis((place) => {
       store.seen([{ ...monthOf(code), total: 1 }]);
       const size = sized(await store.acquire(askFor(code)));
       expect(await lent(code)).toBe(35 + size);
+    });
+
+    test("is found missing together with others: one script for all, and one for each", async () => {
+      const { redis } = place();
+      const scripts: number[] = [];
+      const script: Redis["script"] = (...call) => {
+        scripts.push(call[1].length);
+        return redis.script(...call);
+      };
+      const readTotal = sqlLeases(place().sql).total;
+      // A Cluster has one for each slot: a single server is asked for all at once.
+      const store = createRedisLeases({ redis: { ...redis, script }, readTotal });
+      const codes = Array.from({ length: 20 }, () => fresh("crowd"));
+      await Promise.all(codes.map((code) => store.acquire(askFor(code))));
+      const slots = new Set(codes.map((code) => redis.slotOf(`{${code}}`)));
+      expect(scripts).toHaveLength(slots.size + codes.length);
+      expect(scripts.slice(0, slots.size).reduce((sum, keys) => sum + keys, 0)).toBe(codes.length);
+      for (const code of codes) expect(await lent(code)).toBe(10);
     });
 
     test("is not made when SQL cannot be asked", async () => {

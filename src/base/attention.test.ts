@@ -1,0 +1,83 @@
+import { expect, test } from "bun:test";
+import { createAttention } from "./attention.ts";
+import { manualClock } from "./clock.ts";
+
+/** A clock whose thread has no core for some time, or works: no timer is called meanwhile. */
+function busyClock() {
+  const clock = manualClock(0);
+  let [behind, worked] = [0, 0];
+  return {
+    advance: clock.advance,
+    stall(ms: number) {
+      behind += ms;
+    },
+    work(ms: number) {
+      behind += ms;
+      worked += ms;
+    },
+    elapsed: () => clock.elapsed() + behind,
+    worked: () => worked,
+    after: clock.after,
+  };
+}
+
+function waitOn(clock: ReturnType<typeof busyClock>, ms: number) {
+  const attention = createAttention(clock);
+  let isOver = false;
+  const stop = attention.after(ms, () => {
+    isOver = true;
+  });
+  return { passed: attention.passed, stop, isOver: () => isOver };
+}
+
+test("a wait is over when its time has passed", () => {
+  const clock = busyClock();
+  const wait = waitOn(clock, 100);
+  clock.advance(99);
+  expect(wait.isOver()).toBe(false);
+  clock.advance(1);
+  expect(wait.isOver()).toBe(true);
+});
+
+test("a wait that is called off ends without a word, and nothing is looked at any more", () => {
+  const clock = busyClock();
+  const looked: number[] = [];
+  const after = (ms: number, work: () => void) => clock.after(ms, () => [looked.push(clock.elapsed()), work()]);
+  createAttention({ ...clock, after }).after(100, () => expect.unreachable())();
+  clock.advance(1_000);
+  expect(looked).toEqual([5]);
+});
+
+test("a look that comes late counts as two: what arrived meanwhile is read first", () => {
+  const clock = busyClock();
+  const wait = waitOn(clock, 100);
+  for (let turn = 0; turn < 5; turn++) {
+    clock.stall(50);
+    clock.advance(5);
+  }
+  expect(wait.passed()).toBe(50);
+  expect(wait.isOver()).toBe(false);
+});
+
+test("time that the thread worked does not count, however often it looks", () => {
+  const clock = busyClock();
+  const wait = waitOn(clock, 50);
+  for (let turn = 0; turn < 9; turn++) {
+    clock.work(15);
+    clock.advance(5);
+  }
+  expect(wait.passed()).toBe(45);
+  expect(wait.isOver()).toBe(false);
+  clock.advance(5);
+  expect(wait.isOver()).toBe(true);
+});
+
+test("a wait ends after ten times its length, however busy the thread is", () => {
+  const clock = busyClock();
+  const wait = waitOn(clock, 100);
+  clock.work(994);
+  clock.advance(5);
+  expect(wait.isOver()).toBe(false);
+  clock.advance(5);
+  expect(wait.isOver()).toBe(true);
+});

@@ -1,0 +1,67 @@
+/**
+ * Time in which this thread could have noticed an answer, for short waits.
+ *
+ * A crowd of visitors keeps the thread busy. It finds their deadlines due while the answers that came meanwhile are unread, or
+ * wait behind those of others: a fast store would be called late, and all of them would be refused. So waits are looked
+ * at every 5 ms. A look that comes late counts as 10 ms, because between two looks everything that has arrived is read;
+ * and time that the thread spent working does not count. A wait ends after ten times its length, whatever happens.
+ */
+export interface Attention {
+  /** Milliseconds that have passed while something waited: only the difference between two moments of a wait means anything. */
+  passed(): number;
+  /** Calls `work` once, after so many of these milliseconds, unless the returned function is called before. */
+  after(ms: number, work: () => void): () => void;
+}
+
+export interface AttentionClock {
+  elapsed(): number;
+  /** CPU time of this thread, in milliseconds. */
+  worked(): number;
+  after(ms: number, work: () => void): () => void;
+}
+
+const lookMs = 5;
+const countedMostMs = 2 * lookMs;
+const longestTimes = 10;
+
+interface Wait {
+  readonly due: number;
+  /** By `clock.elapsed()`. */
+  readonly atLatest: number;
+  readonly work: () => void;
+}
+
+export function createAttention(clock: AttentionClock): Attention {
+  const waits = new Set<Wait>();
+  let passed = 0;
+  let last: { readonly at: number; readonly worked: number } | undefined;
+
+  const nextLook = (at: number, worked: number): void => {
+    last = { at, worked };
+    clock.after(lookMs, look);
+  };
+
+  function look(): void {
+    const [at, worked] = [clock.elapsed(), clock.worked()];
+    const since = at - (last?.at ?? at);
+    const idle = since - (worked - (last?.worked ?? worked));
+    passed += Math.min(Math.max(0, idle), countedMostMs);
+    last = undefined;
+    for (const wait of waits) {
+      if (wait.due > passed && wait.atLatest > at) continue;
+      waits.delete(wait);
+      wait.work();
+    }
+    if (waits.size > 0) nextLook(at, worked);
+  }
+
+  return {
+    passed: () => passed,
+    after(ms, work) {
+      const wait = { due: passed + ms, atLatest: clock.elapsed() + longestTimes * ms, work };
+      if (last === undefined) nextLook(clock.elapsed(), clock.worked());
+      waits.add(wait);
+      return () => void waits.delete(wait);
+    },
+  };
+}
