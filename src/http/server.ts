@@ -58,7 +58,7 @@ export interface Server {
    * own address, so that address counts as unknown.
    */
   addressOf(request: Request): string | undefined;
-  /** The same, and cheaper, for reports: nobody may be let in or refused by it. */
+  /** The same, and cheaper, for reports and rules: nobody may be let in or refused by it. */
   reportedAddressOf(request: Request): string | undefined;
   /** Whether the request came through one of our proxies, whose headers are trusted. */
   isFromProxy(request: Request): boolean;

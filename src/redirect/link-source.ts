@@ -11,13 +11,15 @@ import { isUnavailable } from "../sql/sql.ts";
 export interface CachedLink extends MeteredTarget {
   /** Its response, built on first use and copied from then on. */
   pattern: Response | undefined;
+  /** The same for other destinations, of rules and of a split. */
+  otherPatterns: Map<string, Response> | undefined;
   meter: Meter | undefined;
   readonly clicks: RecordedLink;
 }
 
 export const cachedLink = (target: MeteredTarget): CachedLink => ({
   ...target,
-  ...{ pattern: undefined, meter: undefined, clicks: recordedLink(target.clicks) },
+  ...{ pattern: undefined, otherPatterns: undefined, meter: undefined, clicks: recordedLink(target.clicks) },
 });
 
 /**
@@ -57,5 +59,8 @@ export const sizeOfCached = ({ url, file, fallbackUrl, choice, clicks }: CachedL
 
 const fileBytes = 400;
 
-/** Objects take several times the space of their text. */
-const sizeOfChoice = (choice: Choice): number => 200 + 3 * JSON.stringify(choice).length;
+/** Objects take several times the space of their text. Each destination has a response. */
+const sizeOfChoice = (choice: Choice): number =>
+  200 + 3 * JSON.stringify(choice).length + patternBytes * (choice.rules.length + choice.split.length);
+
+const patternBytes = 500;
