@@ -2,7 +2,8 @@
  * What several processes on one port cost: CPU per redirect, memory and start of a worker.
  *
  * Method: three servers on the same PostgreSQL and Redis: one process, and `--workers 2` and `--workers 4`. One link is in
- * their memory. wrk asks each in turn over 32 connections, interleaved round by round. The figure is the CPU time of all
+ * their memory. wrk asks each in turn over 32 connections, interleaved round by round, with five headers of a browser and
+ * with all 14 of Chrome. The figure is the CPU time of all
  * processes of a server, the supervisor included, per request; it contains what the requests leave behind: writing the
  * hits of the last second. With more workers than cores a process handles fewer requests each time it wakes up.
  *
@@ -15,7 +16,7 @@ import { startRedis } from "../test/ground/redis.ts";
 import { type Server, startServer } from "../test/ground/server.ts";
 import type { Bench, Figure, Target } from "./bench.ts";
 import { children, cpuMicros, cpuMicrosOfTree } from "./cpu.ts";
-import { browserHeaders, load } from "./load.ts";
+import { browserHeaders, chromeHeaders, load } from "./load.ts";
 import { memoryOf } from "./memory-of.ts";
 import { compare, rotated } from "./rounds.ts";
 import { median, progress, round, table } from "./show.ts";
@@ -26,6 +27,9 @@ const counts = [1, 2, 4] as const;
 const rounds = 7;
 const warmSeconds = 3;
 const roundSeconds = 2;
+const headerSets = { browser: browserHeaders, chrome: chromeHeaders };
+type HeaderSet = keyof typeof headerSets;
+const setNames = ["browser", "chrome"] as const satisfies readonly HeaderSet[];
 const connections = 32;
 const recordedMs = 1_300;
 const idleMs = 3_000;
@@ -43,9 +47,19 @@ interface Contender {
   readonly startMs: number;
   /** Of each process that serves, until all were ready. */
   readonly startCpuMs: number;
+  /** Empty until it is measured. */
+  readonly samples: Record<HeaderSet, Sampled>;
+}
+
+interface Sampled {
   readonly micros: number[];
   readonly perSecond: number[];
 }
+
+const noSamples = (): Record<HeaderSet, Sampled> => ({
+  browser: { micros: [], perSecond: [] },
+  chrome: { micros: [], perSecond: [] },
+});
 
 async function run(): Promise<readonly Figure[]> {
   const redis = await startRedis();
@@ -64,16 +78,15 @@ async function run(): Promise<readonly Figure[]> {
       await until(`${count} processes to answer`, ready);
       const startMs = performance.now() - started;
       const startCpuMs = median(serving(server, count).map((pid) => cpuMicros(pid) / 1_000));
-      contenders.push({ count, server, startMs, startCpuMs, micros: [], perSecond: [] });
+      contenders.push({ count, server, startMs, startCpuMs, samples: noSamples() });
     }
     await subject.server.stop();
     for (const { server } of contenders) await inMemoryOfAll(server, code);
-    for (const one of contenders) await sample(one, code, warmSeconds);
-    for (const one of contenders) one.micros.length = one.perSecond.length = 0;
+    for (const one of contenders) await sample({ ...one, samples: noSamples() }, code, "browser", warmSeconds);
     for (let i = 0; i < rounds; i++) {
       for (const one of rotated(contenders, i)) {
         shown.now(`round ${i + 1} of ${rounds}: ${one.count} workers`);
-        await sample(one, code, roundSeconds);
+        for (const set of setNames) await sample(one, code, set, roundSeconds);
       }
     }
     await Bun.sleep(idleMs);
@@ -81,10 +94,12 @@ async function run(): Promise<readonly Figure[]> {
     report(contenders);
     const [single, ...several] = contenders;
     if (single === undefined) throw new Error("there is no server with one process");
-    return several.map((one) => ({
-      ...{ name: `CPU per redirect, ${one.count} workers / one process`, target },
-      ...compare(one.micros, single.micros),
-    }));
+    return setNames.flatMap((set) =>
+      several.map((one) => ({
+        ...{ name: `CPU per redirect, ${one.count} workers / one process, ${titles[set]}`, target },
+        ...compare(one.samples[set].micros, single.samples[set].micros),
+      })),
+    );
   } finally {
     shown.end();
     await Promise.all(contenders.map(({ server }) => server.stop()));
@@ -111,9 +126,12 @@ async function inMemoryOfAll({ url }: Server, code: string): Promise<void> {
 /** The processes that answer. */
 const serving = ({ pid }: Server, count: number): number[] => (count === 1 ? [pid] : children(pid));
 
-async function sample({ server, micros, perSecond }: Contender, code: string, seconds: number): Promise<void> {
+const titles: Readonly<Record<HeaderSet, string>> = { browser: "5 headers", chrome: "Chrome's headers" };
+
+async function sample({ server, samples }: Contender, code: string, set: HeaderSet, seconds: number): Promise<void> {
+  const { micros, perSecond } = samples[set];
   const before = cpuMicrosOfTree(server.pid);
-  const loaded = await load({ url: `${server.url}/${code}`, connections, seconds, headers: browserHeaders });
+  const loaded = await load({ url: `${server.url}/${code}`, connections, seconds, headers: headerSets[set] });
   await Bun.sleep(recordedMs);
   micros.push((cpuMicrosOfTree(server.pid) - before) / loaded.requests);
   perSecond.push(loaded.requests / loaded.seconds);
@@ -122,17 +140,18 @@ async function sample({ server, micros, perSecond }: Contender, code: string, se
 function report(contenders: readonly Contender[]): void {
   table([
     [
-      ...["processes", "CPU µs per request", "min", "requests/s"],
+      ...["processes", "CPU µs per request", "min", "requests/s", "Chrome's headers", "min", "requests/s"],
       ...["start ms", "CPU ms of each", "RSS MB of each", "private MB of each", "private MB of all"],
     ],
-    ...contenders.map(({ count, server, startMs, startCpuMs, micros, perSecond }) => {
+    ...contenders.map(({ count, server, startMs, startCpuMs, samples }) => {
       const each = serving(server, count).map(memoryOf);
       const all = count === 1 ? each : [memoryOf(server.pid), ...each];
       return [
         count === 1 ? "1" : `${count} and a supervisor`,
-        round(median(micros)),
-        round(Math.min(...micros)),
-        round(median(perSecond)),
+        ...setNames.flatMap((set) => {
+          const { micros, perSecond } = samples[set];
+          return [round(median(micros)), round(Math.min(...micros)), round(median(perSecond))];
+        }),
         round(startMs),
         round(startCpuMs),
         round(median(each.map(({ rssMb }) => rssMb))),
