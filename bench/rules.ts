@@ -16,9 +16,9 @@ import { createLink, createRuledLink, type Subject, startSubject } from "./subje
 
 const target: Target = { most: 1.5 };
 
-const rounds = 7;
-const warmSeconds = 3;
-const roundSeconds = 2;
+const rounds = 5;
+const warmSeconds = 2;
+const roundSeconds = 1;
 
 export const rules: Bench = {
   name: "rules",
