@@ -26,7 +26,7 @@ export interface BatchPart {
 export const partsMost = 1_000;
 
 /** A link with more clicks than this in a part is likely beyond its cap: its clicks are added to one row. */
-const usualOfLink = 10;
+const usualOfLink = 3;
 const repeatedWeight = 0.1;
 const noClicks = new Uint32Array(0);
 
