@@ -12,10 +12,11 @@ import { freePort } from "../test/ground/ports.ts";
 import { type Child, startProcess, until } from "../test/ground/process.ts";
 import type { Server } from "../test/ground/server.ts";
 import { tempFolder } from "../test/ground/temp.ts";
+import type { Figure, Target } from "./bench.ts";
 import { children, cpuMicros } from "./cpu.ts";
-import { browserHeaders, load } from "./load.ts";
-import { rotated } from "./rounds.ts";
-import type { Progress } from "./show.ts";
+import { browserHeaders, chromeHeaders, load } from "./load.ts";
+import { compare, rotated } from "./rounds.ts";
+import { median, type Progress, round, table } from "./show.ts";
 import { destination } from "./subject.ts";
 
 export interface Contender {
@@ -50,12 +51,14 @@ const recordedMs = 1_300;
 /** A lease lives for five seconds, and its rest is returned with the next recording. */
 export const returnedMs = 6_500;
 
+export type Samples = (contender: Contender) => readonly Sample[];
+
 /** Interleaved: all of them in each round, which begins with another one each time. */
 export async function measure(
   contenders: readonly Contender[],
   { rounds, warmSeconds, roundSeconds, core }: Plan,
   shown: Progress,
-): Promise<(contender: Contender) => readonly Sample[]> {
+): Promise<Samples> {
   const samples = new Map(contenders.map((contender): [Contender, Sample[]] => [contender, []]));
   for (const contender of contenders) {
     await requireRedirect(contender.url);
@@ -89,6 +92,36 @@ async function sample(
     busy: answered / 1e6 / loaded.seconds,
   };
 }
+
+/** The same, asked with all headers that Chrome sends. */
+export const fromChrome = <Of extends Contender>(contender: Of): Of => ({
+  ...contender,
+  name: `${contender.name}, Chrome's headers`,
+  headers: chromeHeaders,
+});
+
+export function showSamples(contenders: readonly Contender[], samples: Samples): void {
+  table([
+    ["", "CPU µs per request", "min", "requests/s", "busy"],
+    ...contenders.map((contender) => {
+      const all = samples(contender);
+      return [
+        contender.name,
+        round(median(microsOf(all))),
+        round(Math.min(...microsOf(all))),
+        round(median(all.map(({ perSecond }) => perSecond))),
+        `${Math.round(100 * median(all.map(({ busy }) => busy)))}%`,
+      ];
+    }),
+  ]);
+}
+
+export const ratioOf = (samples: Samples, name: string, one: Contender, other: Contender, target: Target): Figure => ({
+  ...{ name, target },
+  ...compare(microsOf(samples(one)), microsOf(samples(other))),
+});
+
+export const microsOf = (samples: readonly Sample[]): number[] => samples.map(({ micros }) => micros);
 
 async function requireRedirect(url: string): Promise<void> {
   const response = await fetch(url, { redirect: "manual" });

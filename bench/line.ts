@@ -5,6 +5,7 @@
  * if it finds its connection closed.
  */
 import type { Socket } from "bun";
+import { chromeHeaders } from "./load.ts";
 
 /** The status; `unsent` if no connection could be made, `cut` if it ended before the answer was complete. */
 export type Answer = number | "unsent" | "cut";
@@ -90,17 +91,17 @@ export function createLine(): Line {
   };
 }
 
-/** Visits each link once; again after a 503, because a busy machine may miss the deadline of a lookup. */
+/** Visits each link once, with all headers that Chrome sends; again after a 503, because a busy machine may miss the deadline of a lookup. */
 export async function visit(port: number, codes: readonly string[], connections: number): Promise<void> {
   const waiting = codes.values();
   await Promise.all(
     Array.from({ length: connections }, async () => {
       const line = createLine();
       for (const code of waiting) {
-        let answer = await line.ask(port, `/${code}`);
+        let answer = await line.ask(port, `/${code}`, chrome);
         for (let tries = 1; answer === 503 && tries < triesMost; tries++) {
           await Bun.sleep(pauseMs);
-          answer = await line.ask(port, `/${code}`);
+          answer = await line.ask(port, `/${code}`, chrome);
         }
         if (answer !== 302) throw new Error(`${code} was answered with ${answer}`);
       }
@@ -124,3 +125,4 @@ export const userAgent =
   "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36";
 
 const browser = `User-Agent: ${userAgent}\r\n`;
+const chrome = chromeHeaders.map((header) => `${header}\r\n`).join("");

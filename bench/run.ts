@@ -17,6 +17,7 @@ import { limits } from "./limits.ts";
 import { memory } from "./memory.ts";
 import { tooBusy, watchOthers } from "./others.ts";
 import { redirect } from "./redirect.ts";
+import { rules } from "./rules.ts";
 import { session } from "./session.ts";
 import { round } from "./show.ts";
 import { start } from "./start.ts";
@@ -25,6 +26,7 @@ import { writeThrough } from "./write-through.ts";
 
 const benches: readonly Bench[] = [
   redirect,
+  rules,
   cold,
   create,
   importing,

@@ -78,15 +78,14 @@ export async function createLink(server: Server, hitsPerMonth?: number): Promise
   return body.code;
 }
 
-const ruledAway = [
-  { when: { country: ["JP"] }, url: "https://example.com/jp" },
-  { when: { device: ["mobile"] }, url: "https://example.com/app" },
-  { when: { language: ["fr"] }, url: "https://example.com/fr" },
-];
-
-/** Creates one link with rules, none of which matches an English desktop browser; returns its code. */
-export async function createRuledLink(server: Server): Promise<string> {
-  const [code = ""] = await makeLinks(server, [{ url: destination, rules: ruledAway }]);
+/** Creates one link with three rules, of which an English desktop browser can match only the last one; returns its code. */
+export async function createRuledLink(server: Server, language: string): Promise<string> {
+  const rules = [
+    { when: { country: ["JP"] }, url: `${destination}&rule=1` },
+    { when: { device: ["mobile"] }, url: `${destination}&rule=2` },
+    { when: { language: [language] }, url: `${destination}&rule=3` },
+  ];
+  const [code = ""] = await makeLinks(server, [{ url: destination, rules }]);
   return code;
 }
 

@@ -7,11 +7,18 @@
  * How it is measured is in `contenders.ts`.
  */
 import type { Figure, Target } from "../bench.ts";
-import { type Contender, measure, ours, type Sample, startBare, startNginx } from "../contenders.ts";
+import {
+  type Contender,
+  fromChrome,
+  measure,
+  ours,
+  ratioOf,
+  showSamples,
+  startBare,
+  startNginx,
+} from "../contenders.ts";
 import { pin, twoCores } from "../cpu.ts";
-import { chromeHeaders } from "../load.ts";
-import { compare } from "../rounds.ts";
-import { median, progress, round, table } from "../show.ts";
+import { progress } from "../show.ts";
 import { createLink, createLinks, startSubject } from "../subject.ts";
 
 const targets = {
@@ -45,11 +52,9 @@ export async function factsCost(): Promise<readonly Figure[]> {
     for (const { pid } of [nginx, bare, one.on, one.off]) await pin(pid, cores.server);
     const samples = await measure(contenders, { rounds, warmSeconds, roundSeconds, core: cores.client }, shown);
     shown.end();
-    show(contenders, samples);
-    const ratio = (name: string, a: Contender, b: Contender, target: Target): Figure => ({
-      ...{ name, target },
-      ...compare(microsOf(samples(a)), microsOf(samples(b))),
-    });
+    showSamples(contenders, samples);
+    const ratio = (name: string, a: Contender, b: Contender, target: Target): Figure =>
+      ratioOf(samples, name, a, b, target);
     return [
       ratio("facts on / off", one.on, one.off, targets.off),
       ratio("facts on with referrer and campaign / off", linked, one.off, targets.off),
@@ -62,26 +67,7 @@ export async function factsCost(): Promise<readonly Figure[]> {
   }
 }
 
-const fromChrome = (contender: Contender): Contender => ({ ...contender, headers: chromeHeaders });
-
 const plus = ({ url, headers }: Contender): Pick<Contender, "url" | "headers"> => ({
   url: `${url}?qr&utm_source=poster`,
   headers: [...headers, "Referer: https://news.example.com/"],
 });
-
-const microsOf = (samples: readonly Sample[]): number[] => samples.map(({ micros }) => micros);
-
-function show(contenders: readonly Contender[], samples: (contender: Contender) => readonly Sample[]): void {
-  table([
-    ["", "CPU µs per request", "min", "requests/s"],
-    ...contenders.map((contender) => {
-      const all = samples(contender);
-      return [
-        contender.name,
-        round(median(microsOf(all))),
-        round(Math.min(...microsOf(all))),
-        round(median(all.map(({ perSecond }) => perSecond))),
-      ];
-    }),
-  ]);
-}

@@ -5,6 +5,13 @@ const access = ["test/e2e/access.test.ts"];
 const server = ["test/e2e/server.test.ts"];
 
 export const http: Mistakes = {
+  "rules-see-the-address-of-another-visitor": {
+    file: "http/server.ts",
+    from: "if (request !== lastRequest) {",
+    to: "if (lastRequest === undefined) {",
+    tests: ["test/e2e/rules.test.ts"],
+    only: "SQLite.*the country is that of the address",
+  },
   "scope-not-checked": {
     file: "http/route.ts",
     from: 'if (isPermission(access)) requirePermission(c.get("caller"), access);',

@@ -11,6 +11,18 @@ export const redirect: Mistakes = {
     to: "",
     tests: ["src/redirect/serve.test.ts"],
   },
+  "everyone-gets-the-first-destination": {
+    file: "redirect/serve.ts",
+    from: "if (url === target.url) {",
+    to: "if (target.pattern !== undefined || url === target.url) {",
+    tests: ["src/redirect/serve.test.ts"],
+  },
+  "parameters-of-another-visitor": {
+    file: "redirect/serve.ts",
+    from: "return sent === url ? new Response(null, patternTo(target, url)) : personal(sent);",
+    to: "return new Response(null, patternTo(target, url));",
+    tests: ["src/redirect/serve.test.ts"],
+  },
   "qr-mark-forwarded": {
     file: "redirect/forward-query.ts",
     from: 'parameters.delete(qrMark, "");',

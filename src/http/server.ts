@@ -58,7 +58,7 @@ export interface Server {
    * own address, so that address counts as unknown.
    */
   addressOf(request: Request): string | undefined;
-  /** The same, and cheaper, for reports: nobody may be let in or refused by it. */
+  /** The same, and cheaper, for reports and rules: nobody may be let in or refused by it. */
   reportedAddressOf(request: Request): string | undefined;
   /** Whether the request came through one of our proxies, whose headers are trusted. */
   isFromProxy(request: Request): boolean;
@@ -309,7 +309,18 @@ export function startServer(settings: ServerSettings): Server {
   const onlyPeer = isLoopback(settings.hostname) ? settings.hostname : undefined;
 
   const addressOf = (request: Request): string | undefined => clientOf(request, peerOf(request));
-  const reportedAddressOf = (request: Request): string | undefined => clientOf(request, onlyPeer ?? peerOf(request));
+
+  let lastRequest: Request | undefined;
+  let lastAddress: string | undefined;
+
+  /** Rules and the report of a visit ask for it, one after the other. */
+  function reportedAddressOf(request: Request): string | undefined {
+    if (request !== lastRequest) {
+      lastRequest = request;
+      lastAddress = clientOf(request, onlyPeer ?? peerOf(request));
+    }
+    return lastAddress;
+  }
 
   function clientOf(request: Request, peer: string | undefined): string | undefined {
     const client = hasProxies ? clientAddress(peer, request.headers.get("x-forwarded-for"), trustedProxies) : peer;

@@ -53,6 +53,26 @@ describe("the country of an address", () => {
     }
   });
 
+  test("is looked up once for an address that comes again", async () => {
+    const asked: string[] = [];
+    const load = async () => ({
+      get(address: string) {
+        asked.push(address);
+        return { country_code: address.startsWith("192") ? "DE" : "FR" };
+      },
+    });
+    const countries = open({ load });
+    expect(await known(countries, from("192.0.2.1"))).toBe("DE");
+    for (const [address, country] of [
+      ["203.0.113.1", "FR"],
+      ["192.0.2.1", "DE"],
+      ["203.0.113.1", "FR"],
+    ] as const) {
+      expect(countries.of(from(address))).toBe(country);
+    }
+    expect(asked).toEqual(["192.0.2.1", "203.0.113.1"]);
+  });
+
   test("is not known if there is no table, and nothing fails", async () => {
     const countries = open({ load: () => Promise.reject(new Error("not there")) });
     expect(countries.of(from("8.8.8.8"))).toBeUndefined();

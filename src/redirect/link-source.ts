@@ -14,13 +14,15 @@ export interface CachedLink extends MeteredTarget {
    * and a response takes as much room as the rest of a link. Null after the first visitor.
    */
   pattern: Response | null | undefined;
+  /** The same for other destinations, of rules and of a split. */
+  otherPatterns: Map<string, Response> | undefined;
   meter: Meter | undefined;
   readonly clicks: RecordedLink;
 }
 
 export const cachedLink = (target: MeteredTarget): CachedLink => ({
   ...target,
-  ...{ pattern: undefined, meter: undefined, clicks: recordedLink(target.clicks) },
+  ...{ pattern: undefined, otherPatterns: undefined, meter: undefined, clicks: recordedLink(target.clicks) },
 });
 
 /**
@@ -60,5 +62,8 @@ export const sizeOfCached = ({ url, file, fallbackUrl, choice, clicks }: CachedL
 
 const fileBytes = 400;
 
-/** Objects take several times the space of their text. */
-const sizeOfChoice = (choice: Choice): number => 200 + 3 * JSON.stringify(choice).length;
+/** Objects take several times the space of their text. Each destination has a response. */
+const sizeOfChoice = (choice: Choice): number =>
+  200 + 3 * JSON.stringify(choice).length + patternBytes * (choice.rules.length + choice.split.length);
+
+const patternBytes = 500;

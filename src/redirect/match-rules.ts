@@ -29,18 +29,15 @@ function fits(when: RuleCondition, visitor: Visitor, now: number): boolean {
     (when.until === undefined || now < when.until) &&
     (when.hours === undefined || isWithinHours(when.hours, now)) &&
     (when.language === undefined || isSpoken(when.language, visitor.language)) &&
-    isOneOf(when.device, () => visitor.device) &&
-    isOneOf(when.os, () => visitor.os) &&
-    isOneOf(when.country, () => visitor.country) &&
+    (when.device === undefined || isOneOf(when.device, visitor.device)) &&
+    (when.os === undefined || isOneOf(when.os, visitor.os)) &&
+    (when.country === undefined || isOneOf(when.country, visitor.country)) &&
     (when.query === undefined || isAsked(when.query, visitor))
   );
 }
 
-function isOneOf<Value extends string>(wanted: readonly Value[] | undefined, found: () => Value | undefined): boolean {
-  if (wanted === undefined) return true;
-  const value = found();
-  return value !== undefined && wanted.includes(value);
-}
+const isOneOf = <Value extends string>(wanted: readonly Value[], value: Value | undefined): boolean =>
+  value !== undefined && wanted.includes(value);
 
 const isSpoken = (wanted: readonly string[], language: string | undefined): boolean =>
   language !== undefined && wanted.some((one) => matchesLanguage(language, one));

@@ -19,16 +19,16 @@ export interface VisitorRoute {
 export const createRouting =
   (visitors: Visitors, clock: Clock): RouteVisitor =>
   ({ rules, split, forwardQuery }, own, request, key) => {
-    const { url, variant } = chosen();
+    let [url, variant] = [own, ""];
+    const place = rules.length === 0 ? -1 : matchRule(rules, visitors.of(request), clock.now());
+    if (place !== -1) {
+      url = rules[place]?.url ?? own;
+      variant = `rule ${place + 1}`;
+    } else if (split.length > 0) {
+      const picked = pickSplit(split, visitors.pointOf(request, key));
+      url = split[picked]?.url ?? own;
+      variant = `split ${picked + 1}`;
+    }
     const sent = forwardQuery && url !== "" ? addVisitorQuery(url, queryOf(request.url)) : url;
     return { url, sent, variant };
-
-    function chosen(): { readonly url: string; readonly variant: string } {
-      const place = rules.length === 0 ? -1 : matchRule(rules, visitors.of(request), clock.now());
-      const rule = rules[place];
-      if (rule !== undefined) return { url: rule.url, variant: `rule ${place + 1}` };
-      if (split.length === 0) return { url: own, variant: "" };
-      const picked = pickSplit(split, visitors.pointOf(request, key));
-      return { url: split[picked]?.url ?? own, variant: `split ${picked + 1}` };
-    }
   };

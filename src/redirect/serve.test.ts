@@ -9,7 +9,7 @@ import { createBots } from "./bots.ts";
 import { hitReasons } from "./decide.ts";
 import { type CachedLink, cachedLink } from "./link-source.ts";
 import { createRouting } from "./routing.ts";
-import { createRedirect } from "./serve.ts";
+import { createRedirect, type ServeRedirect } from "./serve.ts";
 import { createAgents } from "./user-agents.ts";
 import { createVisitors } from "./visitors.ts";
 
@@ -38,11 +38,17 @@ interface Visit {
 }
 
 /** Serves one visit from memory, and returns the status with all records that it left. */
-async function visit({ link = {}, path = "abc", method = "GET", headers = {}, query = "", ...more }: Visit) {
+async function visit(given: Visit) {
+  const { serve, records } = open(given);
+  return { ...(await ask(serve, given)), records };
+}
+
+/** A server that has one link in memory, and the records that its visits leave. */
+function open({ link = {}, ...more }: Visit) {
   const clock = manualClock(now);
   const addressOf = () => "203.0.113.7";
   const visitors = createVisitors({
-    countries: { of: () => "DE" },
+    countries: { of: (request) => request.headers.get("x-country") ?? "DE" },
     agentOf: createAgents(),
     addressOf,
     secret: new Uint8Array(32),
@@ -85,13 +91,18 @@ async function visit({ link = {}, path = "abc", method = "GET", headers = {}, qu
     metrics: createMetrics(),
     log,
   });
+  return { serve, records };
+}
+
+async function ask(serve: ServeRedirect, { path = "abc", method = "GET", headers = {}, query = "" }: Visit) {
   const body = method === "POST" ? { body: headers["x-password"] ?? "right" } : {};
   const request = new Request(`http://localhost/${path}${query}`, {
     ...{ method, headers: { "user-agent": browser, ...headers } },
     ...body,
   });
   const response = await serve(request, path, "");
-  return { status: response?.status, location: response?.headers.get("location") ?? undefined, records };
+  const header = (name: string) => response?.headers.get(name) ?? undefined;
+  return { status: response?.status, location: header("location"), caching: header("cache-control") };
 }
 
 const record = (reason: string, variant = "", url = home) => `abc | 1 | ${reason} | ${variant} | ${url}`;
@@ -178,3 +189,24 @@ test("the mark of a QR code is not forwarded, everything else is", async () => {
   expect((await visit({ link, query: "?qr" })).location).toBe(home);
   expect((await visit({ link, query: "?qr&a=1" })).location).toBe(`${home}?a=1`);
 });
+
+describe("a visitor gets their own destination, whoever came before:", () => {
+  const caching = "private, no-store";
+
+  test("of the rules", async () => {
+    const { serve } = open({ link: { choice: { ...choice, rules } } });
+    for (const [country, url] of ["FR", "DE", "JP", "JP", "DE", "FR"].map((code) => [code, toOf[code] ?? home])) {
+      const headers = { "x-country": country ?? "" };
+      expect(await ask(serve, { headers })).toEqual({ status: 302, location: url, caching });
+    }
+  });
+
+  test("with their own parameters", async () => {
+    const { serve } = open({ link: { choice: { ...choice, rules, forwardQuery: true } } });
+    for (const query of ["?a=1", "", "?a=2", ""]) {
+      expect(await ask(serve, { query })).toEqual({ status: 302, location: `${home}de${query}`, caching });
+    }
+  });
+});
+
+const toOf: Readonly<Record<string, string>> = { FR: `${home}fr`, DE: `${home}de` };

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import type { Rule } from "../links/routing/rules.ts";
+import { matchRule } from "./match-rules.ts";
 import { createAgents } from "./user-agents.ts";
 import { createVisitors } from "./visitors.ts";
 
@@ -18,13 +20,31 @@ const address = (i: number) => `10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 25
 
 test("a visitor is what the request says", () => {
   const visitor = visitorsOf().of(visit("192.0.2.1"));
-  expect({ ...visitor, asked: ["a", "b", "c"].map(visitor.asked) }).toEqual({
+  const { country, device, os, language } = visitor;
+  expect({ country, device, os, language, asked: ["a", "b", "c"].map((name) => visitor.asked(name)) }).toEqual({
     country: "DE",
     device: "desktop",
     os: "linux",
     language: "de-at",
     asked: [["1", "2"], [""], []],
   });
+});
+
+test("a fact is read once, however many rules ask for it", () => {
+  const read: string[] = [];
+  const visitor = createVisitors({
+    countries: { of: () => void read.push("country") as undefined },
+    agentOf: () => ({ device: read.push("agent") > 0 ? "mobile" : undefined, os: undefined, browser: undefined }),
+    addressOf: () => undefined,
+    secret,
+  }).of(visit("192.0.2.1"));
+  const rules: Rule[] = ["a", "b", "c"].flatMap((url) => [
+    { when: { country: ["DE"] }, url },
+    { when: { device: ["desktop"] }, url },
+    { when: { os: ["ios"] }, url },
+  ]);
+  expect(matchRule(rules, visitor, 0)).toBe(-1);
+  expect(read).toEqual(["country", "agent"]);
 });
 
 describe("the position of a visitor", () => {

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { createMemo, type Memo } from "../base/memo.ts";
 import { networkOf } from "../limits/network.ts";
 import type { Countries } from "./countries.ts";
 import { queryOf } from "./forward-query.ts";
@@ -23,43 +24,80 @@ export interface VisitorSettings {
   readonly secret: Uint8Array;
 }
 
-export function createVisitors({ countries, agentOf, addressOf, secret }: VisitorSettings): Visitors {
-  const text = (request: Request, name: string) => request.headers.get(name);
+/** As many as user agents, and few headers are longer. */
+const languagesMost = 2_000;
+const headerMost = 300;
+
+type LanguageMemo = Memo<{ readonly best: string | undefined }>;
+
+export function createVisitors(settings: VisitorSettings): Visitors {
+  const { addressOf, secret } = settings;
+  const languages: LanguageMemo = createMemo({
+    most: languagesMost,
+    find: (header) => ({ best: bestLanguage(header) }),
+    keeps: (header) => header.length <= headerMost,
+  });
 
   return {
-    of(request) {
-      let agent: Agent | undefined;
-      let query: URLSearchParams | undefined;
-      const agentHere = () => {
-        agent ??= agentOf(text(request, "user-agent"));
-        return agent;
-      };
-      return {
-        get country() {
-          return countries.of(request);
-        },
-        get device() {
-          return agentHere().device;
-        },
-        get os() {
-          return agentHere().os;
-        },
-        get language() {
-          return bestLanguage(text(request, "accept-language"));
-        },
-        asked(name) {
-          query ??= new URLSearchParams(queryOf(request.url));
-          return query.getAll(name);
-        },
-      };
-    },
+    of: (request) => new RequestVisitor(request, settings, languages),
 
     pointOf(request, key) {
       const network = networkOf(addressOf(request) ?? "") ?? "";
       const hash = createHmac("sha256", secret)
-        .update(`${key}\n${network}\n${text(request, "user-agent") ?? ""}`)
+        .update(`${key}\n${network}\n${request.headers.get("user-agent") ?? ""}`)
         .digest();
       return hash.readUIntBE(0, 6) / 2 ** 48;
     },
   };
+}
+
+/** Each fact is read once, however many rules ask for it. A class, because an object of closures takes longer to create. */
+class RequestVisitor implements Visitor {
+  readonly #request: Request;
+  readonly #settings: VisitorSettings;
+  readonly #languages: LanguageMemo;
+  #agent: Agent | undefined;
+  /** Null: unknown. */
+  #country: string | null | undefined;
+  #language: string | null | undefined;
+  #query: URLSearchParams | undefined;
+
+  constructor(request: Request, settings: VisitorSettings, languages: LanguageMemo) {
+    this.#request = request;
+    this.#settings = settings;
+    this.#languages = languages;
+  }
+
+  get country(): string | undefined {
+    if (this.#country === undefined) this.#country = this.#settings.countries.of(this.#request) ?? null;
+    return this.#country ?? undefined;
+  }
+
+  get device(): Agent["device"] {
+    return this.#agentHere().device;
+  }
+
+  get os(): Agent["os"] {
+    return this.#agentHere().os;
+  }
+
+  get language(): string | undefined {
+    if (this.#language === undefined) this.#language = this.#readLanguage() ?? null;
+    return this.#language ?? undefined;
+  }
+
+  asked(name: string): readonly string[] {
+    this.#query ??= new URLSearchParams(queryOf(this.#request.url));
+    return this.#query.getAll(name);
+  }
+
+  #agentHere(): Agent {
+    this.#agent ??= this.#settings.agentOf(this.#request.headers.get("user-agent"));
+    return this.#agent;
+  }
+
+  #readLanguage(): string | undefined {
+    const header = this.#request.headers.get("accept-language");
+    return header === null ? undefined : this.#languages.get(header).best;
+  }
 }

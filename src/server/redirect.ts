@@ -39,8 +39,9 @@ export interface VisitorSources {
 export function openVisitorSources({ config }: Core, server: () => Server, log: Logger): VisitorSources {
   const addressOf = (request: Request) => server().addressOf(request);
   const isFromProxy = (request: Request) => server().isFromProxy(request);
-  const countries = createCountries({ addressOf, isFromProxy, header: config.QL_COUNTRY_HEADER, log });
   const reportedAddressOf = (request: Request) => server().reportedAddressOf(request);
+  const header = config.QL_COUNTRY_HEADER;
+  const countries = createCountries({ addressOf: reportedAddressOf, isFromProxy, header, log });
   return { addressOf, reportedAddressOf, countries, agentOf: createAgents(), isBot: createBots() };
 }
 
@@ -53,8 +54,8 @@ export function openRedirect({ core, cache, counters, sources }: RedirectParts):
   const { config, clock, passwords, secretFor, signing } = core;
   // Where links are looked up, so that the password is not of a version that the redirect cannot have yet.
   const sql = cache.replica ?? core.sql;
-  const { addressOf, countries, agentOf, isBot } = sources;
-  const visitors = createVisitors({ countries, agentOf, addressOf, secret: core.hashKey });
+  const { addressOf, reportedAddressOf, countries, agentOf, isBot } = sources;
+  const visitors = createVisitors({ countries, agentOf, addressOf: reportedAddressOf, secret: core.hashKey });
   return {
     addressOf,
     isBot,

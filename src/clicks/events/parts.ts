@@ -25,8 +25,8 @@ export interface BatchPart {
 /** A part of a batch has a number of its own: `sequence * partsMost + place`. */
 export const partsMost = 1_000;
 
-/** A link with more clicks than this in a part is likely beyond its cap: its clicks are added to one row. */
-const usualOfLink = 10;
+/** Further clicks of a link in a part are hardly ever events, of which a second has a bounded number: they are added to one row. */
+const usualOfLink = 3;
 const repeatedWeight = 0.1;
 const noClicks = new Uint32Array(0);
 
