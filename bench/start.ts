@@ -187,7 +187,7 @@ function report(samples: ReadonlyMap<Contender, Samples>): readonly Figure[] {
 }
 
 /** What the server loads to answer redirects on SQLite, and what the API adds. */
-const startModules = ["src/main.ts", "src/cli/serve.ts", "src/server/server.ts", "src/sql/sqlite.ts"];
+const startModules = ["src/main.ts", "src/cli/serve-action.ts", "src/server/server.ts", "src/sql/sqlite.ts"];
 const apiModules = ["src/server/http.ts"];
 
 async function moduleCosts(): Promise<ModuleCost[]> {
