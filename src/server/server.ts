@@ -27,6 +27,7 @@ import type { SetUp } from "../people/sign-in/setup.ts";
 import { createRedirect } from "../redirect/serve.ts";
 import { lockFolder } from "../sql/folder-lock.ts";
 import type { Heartbeat } from "../sql/heartbeat.ts";
+import type { Sql } from "../sql/sql.ts";
 import { scopes } from "../tenants/keys.ts";
 import type { Peers } from "../workers/channel.ts";
 import { countApi } from "./api-metrics.ts";
@@ -98,7 +99,9 @@ async function serve(
     notices.check(totals);
     live.recorded(totals);
   };
-  const hits = await openHits(wiring, { redis: redis.limits, holders: heartbeat.count, onRecorded });
+  const unforced = await openUnforced(core);
+  opened.defer(() => (unforced === core.sql ? undefined : unforced.close()));
+  const hits = await openHits(wiring, { unforced, redis: redis.limits, holders: heartbeat.count, onRecorded });
   const cache = await openCache(wiring, redis.cache, hot);
   const counters = await openCounters(redis.limits, core.clock);
   const guesses = openGuesses(wiring, counters, redis.limits);
@@ -106,13 +109,14 @@ async function serve(
   const background = createBackground(core);
   opened.defer(() => background.close());
   const files = openFiles(wiring, {
+    unforced,
     counters: counters.ledger,
     recount: background.recount,
     publish,
     filled: ({ id: tenant, limits }, used) =>
       notices.noticed({ tenant, limit: "storageBytes", used, max: limits.storageBytes }),
   });
-  const answers = await openAnswers(wiring);
+  const answers = openAnswers(wiring, unforced);
   const notices = openNotices(wiring, { mail, background, hitsMaxOf: (key) => cache.links.recall(key)?.hitsMax });
   const live = openLive(wiring, { redis: redis.limits, recall: cache.links.recall });
   const readiness = openReadiness(wiring, cache, redis.dependencies);
@@ -284,9 +288,7 @@ function openGuesses({ core, metrics }: Wiring, counters: OpenCounters, redis: L
  * Responses to requests with an Idempotency-Key. A power cut may lose the last ones: a repeated request then runs
  * again.
  */
-async function openAnswers({ core, opened }: Wiring): Promise<Answers> {
-  const unforced = await openUnforced(core);
-  opened.defer(() => (unforced === core.sql ? undefined : unforced.close()));
+function openAnswers({ core }: Wiring, unforced: Sql): Answers {
   const serverSecrets = core.signing.secretsFor("requests that happen once");
   return createAnswers({ sql: unforced, serverSecrets, alone: core.config.embedded });
 }

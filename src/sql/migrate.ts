@@ -32,6 +32,7 @@ import { branding } from "./migrations/0028-branding.ts";
 import { linkImports } from "./migrations/0029-link-imports.ts";
 import { overflowRows } from "./migrations/0030-overflow-rows.ts";
 import { targetTimes } from "./migrations/0031-target-times.ts";
+import { announcedFiles } from "./migrations/0032-announced-files.ts";
 import newFile from "./new-file.sql" with { type: "text" };
 import type { Dialect, Sql } from "./sql.ts";
 
@@ -72,6 +73,7 @@ const steps: Readonly<Record<string, (types: Types) => string[]>> = {
   "0029-link-imports": linkImports,
   "0030-overflow-rows": overflowRows,
   "0031-target-times": targetTimes,
+  "0032-announced-files": announcedFiles,
 };
 
 export interface Types {

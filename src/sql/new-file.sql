@@ -621,6 +621,7 @@ CREATE INDEX stats_shares_by_tenant on stats_shares (tenant_id, id);
 CREATE INDEX stats_shares_by_link on stats_shares (link_id) where link_id is not null;
 CREATE INDEX link_imports_by_tenant on link_imports (tenant_id, id);
 CREATE INDEX link_imports_to_do on link_imports (updated_at) where state in ('checking', 'running');
+CREATE INDEX files_announced on files (tenant_id, upload_until, created_at, size_bytes) where state = 'pending';
 CREATE TRIGGER links_number after insert on links when new.number is null begin
     update counters set next = next + 1 where name = 'links';
     update links set number = (select next from counters where name = 'links') where id = new.id;
@@ -664,6 +665,7 @@ insert into schema_migrations (name, timestamp) values ('0028-branding', '');
 insert into schema_migrations (name, timestamp) values ('0029-link-imports', '');
 insert into schema_migrations (name, timestamp) values ('0030-overflow-rows', '');
 insert into schema_migrations (name, timestamp) values ('0031-target-times', '');
+insert into schema_migrations (name, timestamp) values ('0032-announced-files', '');
 insert into schema_migrations_lock (id, is_locked) values ('migration_lock', 0);
 insert into counters (name, next) values ('codes', 0);
 insert into counters (name, next) values ('links', 0);
