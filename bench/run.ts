@@ -20,6 +20,7 @@ import { redirect } from "./redirect.ts";
 import { session } from "./session.ts";
 import { round } from "./show.ts";
 import { start } from "./start.ts";
+import { uploads } from "./uploads.ts";
 import { workers } from "./workers.ts";
 import { writeThrough } from "./write-through.ts";
 
@@ -30,6 +31,7 @@ const benches: readonly Bench[] = [
   importing,
   bulk,
   start,
+  uploads,
   limits,
   cache,
   writeThrough,

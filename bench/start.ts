@@ -14,7 +14,8 @@
  *
  * The budget shows which modules the start consists of: a process loads the sources one after the other, each after what it
  * imports (`modules.ts`). From the bundle all of them cost less, so the shares count, not the sums. "later" are those that
- * are loaded with the first API call.
+ * are loaded with the first API call. In brackets is the work on the database of a new folder, which costs the same from the
+ * bundle.
  */
 import { join } from "node:path";
 import { freePort } from "../test/ground/ports.ts";

@@ -76,7 +76,7 @@ async function measure(database: Database, shown: Progress): Promise<{ quiet: Pa
   const subject = await startSubject(database);
   try {
     const paths = (await createLinks(subject.server, pacedLinks)).map((code) => `/${code}`);
-    const pacer = await openPacer(subject.server.port, 302, true);
+    const pacer = await openPacer(subject.server.port, 302, { mayRefuse: true });
     const rest = () => pacer.run(paths, perSecond, Bun.sleep(spellMs));
     await rest(); // all links are in memory, and the code is compiled
     const quiet: Paced[] = [];
