@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { mountReports } from "../abuse/mount.ts";
 import { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
@@ -61,6 +62,8 @@ export interface Running {
   stop(): Promise<void>;
 }
 
+/** Whoever waited for the socket is answered before the rest of the start: its statements block the thread. */
+const answeredFirstMs = 20;
 const stopMs = 8_000; // running requests get this much of the ten seconds that a stop may take
 
 /** `peers`: the other workers, if this is one of several on the same port. */
@@ -158,9 +161,15 @@ async function serve(
   opened.defer(() => server.stop(stopMs));
 
   // Only now that nothing can fail any more: a key that was not shown would be lost.
-  const firstKey = core.tenants.isEmpty().then((empty) => (empty ? createFirstTenant(core) : undefined));
+  const answered = setTimeout(answeredFirstMs);
+  const firstKey = answered
+    .then(() => core.tenants.isEmpty())
+    .then((empty) => (empty ? createFirstTenant(core) : undefined));
   firstKey.catch(() => {}); // callers that await it get the error
-  void attempt(log, "loading the hottest links", async () => cache.warm(await hot.lastKeys()));
+  void attempt(log, "loading the hottest links", async () => {
+    await answered;
+    cache.warm(await hot.lastKeys());
+  });
   const flushKeys = () =>
     attempt(log, "recording when keys and sessions were last used", async () => {
       await core.keys.flush();
