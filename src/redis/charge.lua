@@ -183,8 +183,8 @@ local function read(i)
       if expires <= now then
         limit.expired = add(limit.expired, holds[f])
       elseif holds[f] ~= field then
-        limit.count = limit.count + amount
         limit.held = limit.held + amount
+        limit.count = limit.count + amount
         limit.counting[#limit.counting + 1] = { expires, amount }
         limit.open = limit.open + 1
         limit.lastHold = math.max(limit.lastHold, expires)
