@@ -1,10 +1,13 @@
 /**
  * Loads the modules of the server one after the other, each after what it imports, and prints what each group cost: a
- * program for `start.ts`. A group is a library, or a folder of `src/`. Arguments: the files that it begins with; after `--`
+ * program for `start.ts`. A group is a library, or a folder of `src/`; in brackets is what the start of a new folder does with
+ * them. Arguments: the files that it begins with; after `--`
  * those that are loaded later, with the API.
  */
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
+import type { Sql } from "../src/sql/sql.ts";
 
 export interface ModuleCost {
   readonly group: string;
@@ -29,19 +32,37 @@ async function loadAll(words: readonly string[]): Promise<ModuleCost[]> {
     return order;
   });
   const costs = new Map<string, { -readonly [Key in keyof ModuleCost]: ModuleCost[Key] }>();
+  async function add(group: string, later: boolean, files: number, work: () => Promise<unknown>): Promise<void> {
+    const [ms, mb] = [cpuMs(), rssMb()];
+    await work();
+    const key = `${later} ${group}`;
+    const cost = costs.get(key) ?? { group, later, files: 0, cpuMs: 0, mb: 0 };
+    cost.files += files;
+    cost.cpuMs += cpuMs() - ms;
+    cost.mb += rssMb() - mb;
+    costs.set(key, cost);
+  }
   for (const [i, files] of parts.entries()) {
-    for (const file of files) {
-      const [ms, mb] = [cpuMs(), rssMb()];
-      await import(file);
-      const key = `${i} ${groupOf(file)}`;
-      const cost = costs.get(key) ?? { group: groupOf(file), later: i > 0, files: 0, cpuMs: 0, mb: 0 };
-      cost.files++;
-      cost.cpuMs += cpuMs() - ms;
-      cost.mb += rssMb() - mb;
-      costs.set(key, cost);
-    }
+    for (const file of files) await add(groupOf(file), i > 0, 1, () => import(file));
+    if (i === 0) await openNewFile(add);
   }
   return [...costs.values()];
+}
+
+/** What the start of a new folder has besides modules: its database. */
+async function openNewFile(
+  add: (group: string, later: boolean, files: number, work: () => Promise<unknown>) => Promise<void>,
+): Promise<void> {
+  const [{ openSqlite }, { migrate }] = [await import("../src/sql/sqlite.ts"), await import("../src/sql/migrate.ts")];
+  const folder = mkdtempSync(join(tmpdir(), "ql-modules-"));
+  let sql: Sql | undefined;
+  await add("(a new file of SQLite is opened)", false, 0, async () => {
+    sql = openSqlite(join(folder, "quicklink.sqlite"));
+    await sql.ping();
+  });
+  await add("(its tables are created)", false, 0, async () => sql && migrate(sql));
+  await sql?.close();
+  rmSync(folder, { recursive: true });
 }
 
 /** A library counts as a whole. */

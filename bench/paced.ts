@@ -30,6 +30,8 @@ export interface PacerOptions {
   readonly connections?: number;
   /** Wakes up for each request, and keeps a core busy: otherwise those that are due in the same millisecond are sent together. */
   readonly exact?: boolean;
+  /** The text of a request; by default a GET of the path. */
+  readonly requestOf?: (path: string) => string;
 }
 
 const usualConnections = 32;
@@ -42,9 +44,9 @@ interface Line {
   dueMs: number | undefined;
 }
 
-/** Only for answers without a body, such as redirects. */
 export async function openPacer(port: number, status: number, options: PacerOptions = {}): Promise<Pacer> {
-  const { mayRefuse = false, connections = usualConnections, exact = false } = options;
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUser-Agent: ${userAgent}\r\n\r\n`;
+  const { mayRefuse = false, connections = usualConnections, exact = false, requestOf = get } = options;
   const lines: Line[] = Array.from({ length: connections }, () => ({ received: "", dueMs: undefined }));
   // Used in turn: the server closes connections that are idle for some seconds.
   const free = [...lines];
@@ -55,17 +57,17 @@ export async function openPacer(port: number, status: number, options: PacerOpti
 
   function send(line: Line, dueMs: number, path: string): void {
     line.dueMs = dueMs;
-    line.socket?.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUser-Agent: ${userAgent}\r\n\r\n`);
+    line.socket?.write(requestOf(path));
   }
 
   function take(line: Line, chunk: string): void {
     line.received += chunk;
-    if (!line.received.includes(endOfHead) || line.dueMs === undefined) return;
-    if (mayRefuse && line.received.startsWith("HTTP/1.1 503 ")) {
-      const bytes = Number(/content-length: (\d+)/i.exec(line.received)?.[1] ?? 0);
-      if (line.received.length < line.received.indexOf(endOfHead) + endOfHead.length + bytes) return;
-      refused++;
-    } else if (!line.received.startsWith(`HTTP/1.1 ${status} `))
+    const head = line.received.indexOf(endOfHead);
+    if (head < 0 || line.dueMs === undefined) return;
+    const bytes = Number(/content-length: (\d+)/i.exec(line.received)?.[1] ?? 0);
+    if (line.received.length < head + endOfHead.length + bytes) return;
+    if (mayRefuse && line.received.startsWith("HTTP/1.1 503 ")) refused++;
+    else if (!line.received.startsWith(`HTTP/1.1 ${status} `))
       failure ??= new Error(`unexpected answer\n${line.received}`);
     latencies.push(performance.now() - line.dueMs);
     line.received = "";

@@ -9,6 +9,7 @@
  */
 import type { Figure, Target } from "./bench.ts";
 import { codeOf } from "./many-links.ts";
+import { type PacedCalls, paceCalls } from "./paced-calls.ts";
 import { openRedisLinks } from "./redis-links.ts";
 import { rotated, spreadOf } from "./rounds.ts";
 import { median, progress, quantile, round, table } from "./show.ts";
@@ -23,12 +24,7 @@ const links = 10_000;
 interface Contender {
   readonly name: string;
   readonly ask: (code: string) => Promise<unknown>;
-  readonly rounds: Round[];
-}
-
-interface Round {
-  readonly ms: number[];
-  readonly lateMs: number[];
+  readonly rounds: PacedCalls[];
 }
 
 export async function redisLatency(): Promise<readonly Figure[]> {
@@ -44,7 +40,7 @@ export async function redisLatency(): Promise<readonly Figure[]> {
     for (let i = 0; i <= rounds; i++) {
       for (const contender of rotated(contenders, i)) {
         shown.now(`latency of Redis: round ${i} of ${rounds}, ${contender.name}`);
-        const taken = await pace(contender.ask);
+        const taken = await paceCalls(() => contender.ask(randomCode()), perSecond, roundMs);
         if (i > 0) contender.rounds.push(taken);
       }
     }
@@ -56,30 +52,10 @@ export async function redisLatency(): Promise<readonly Figure[]> {
   }
 }
 
-async function pace(ask: Contender["ask"]): Promise<Round> {
-  const [ms, lateMs]: [number[], number[]] = [[], []];
-  const [started, stepMs] = [performance.now(), 1_000 / perSecond];
-  const asked: Promise<void>[] = [];
-  for (let dueMs = started; dueMs < started + roundMs; ) {
-    const now = performance.now();
-    for (; dueMs <= now; dueMs += stepMs) {
-      lateMs.push(now - dueMs);
-      asked.push(time(ask, ms));
-    }
-    await Bun.sleep(Math.max(0, dueMs - performance.now()));
-  }
-  await Promise.all(asked);
-  return { ms, lateMs };
-}
-
-async function time(ask: Contender["ask"], ms: number[]): Promise<void> {
-  const started = performance.now();
-  await ask(codeOf(Math.floor(Math.random() * links)));
-  ms.push(performance.now() - started);
-}
+const randomCode = () => codeOf(Math.floor(Math.random() * links));
 
 function report(contenders: readonly Contender[]): readonly Figure[] {
-  const over = (rounds: readonly Round[], kind: keyof Round, share: number) =>
+  const over = (rounds: readonly PacedCalls[], kind: keyof PacedCalls, share: number) =>
     rounds.map((one) => quantile(one[kind], share));
   table([
     ["a lookup in Redis", "p50 ms", "p99 ms", "min", "late"],

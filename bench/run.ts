@@ -21,6 +21,7 @@ import { rules } from "./rules.ts";
 import { session } from "./session.ts";
 import { round } from "./show.ts";
 import { start } from "./start.ts";
+import { uploads } from "./uploads.ts";
 import { workers } from "./workers.ts";
 import { writeThrough } from "./write-through.ts";
 
@@ -32,6 +33,7 @@ const benches: readonly Bench[] = [
   importing,
   bulk,
   start,
+  uploads,
   limits,
   cache,
   writeThrough,

@@ -1,9 +1,12 @@
-/** `bun scripts/schema.ts`: writes the schema of both databases to src/sql/schema.*.txt, for a reviewer to read. */
+/**
+ * `bun scripts/schema.ts`: writes the schema of both databases to src/sql/schema.*.txt, for a reviewer to read, and what a new
+ * SQLite file has to src/sql/new-file.sql, from which the program makes one.
+ */
 import { join } from "node:path";
 import { systemClock } from "../src/base/clock.ts";
 import { createLog } from "../src/base/log.ts";
-import { dumpSchema } from "../src/sql/dump.ts";
-import { migrate } from "../src/sql/migrate.ts";
+import { dumpNewFile, dumpSchema } from "../src/sql/dump.ts";
+import { runSteps } from "../src/sql/migrate.ts";
 import { openPostgres } from "../src/sql/postgres.ts";
 import type { Sql } from "../src/sql/sql.ts";
 import { openSqlite } from "../src/sql/sqlite.ts";
@@ -11,13 +14,17 @@ import { startPostgres } from "../test/ground/postgres.ts";
 import { tempFolder } from "../test/ground/temp.ts";
 
 async function write(sql: Sql): Promise<void> {
-  const path = `src/sql/schema.${sql.dialect}.txt`;
   try {
-    await migrate(sql);
-    await Bun.write(path, await dumpSchema(sql));
+    await runSteps(sql);
+    await show(`src/sql/schema.${sql.dialect}.txt`, await dumpSchema(sql));
+    if (sql.dialect === "sqlite") await show("src/sql/new-file.sql", await dumpNewFile(sql));
   } finally {
     await sql.close();
   }
+}
+
+async function show(path: string, text: string): Promise<void> {
+  await Bun.write(path, text);
   console.log(path);
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bun
-import { Command, CommanderError } from "commander";
+import type { Command } from "commander";
 import { version } from "../package.json";
 import { messageOf, OperatorError, Problem } from "./base/errors.ts";
 import { complain, usageOutput } from "./cli/print.ts";
@@ -8,16 +8,23 @@ import { terminal } from "./cli/terminal.ts";
 /** Command line → one command. Gives the exit code. */
 export async function run(words: readonly string[]): Promise<number> {
   try {
-    const program = await programFor(words);
-    ownErrorsAndOutput(program);
-    await program.parseAsync(words, { from: "user" });
+    // A server needs no parser of options: it would take 2 MB.
+    if (words.length === 1 && words[0] === "serve") await (await import("./cli/serve-action.ts")).serve({});
+    else await parse(words);
     return terminal().exitCode;
   } catch (error) {
     return report(error);
   }
 }
 
+async function parse(words: readonly string[]): Promise<void> {
+  const program = await programFor(words);
+  ownErrorsAndOutput(program);
+  await program.parseAsync(words, { from: "user" });
+}
+
 async function programFor(words: readonly string[]): Promise<Command> {
+  const { Command } = await import("commander");
   const program = new Command("quicklink")
     .description("Self-hosted short links with custom domains, routing rules and exact limits.")
     .version(version)
@@ -104,6 +111,10 @@ function ownErrorsAndOutput(command: Command): void {
   for (const child of command.commands) ownErrorsAndOutput(child);
 }
 
+/** Of commander, which has printed what is wrong, or the help that was asked for. */
+const isUsageError = (error: unknown): error is Error & { readonly exitCode: number } =>
+  error instanceof Error && "code" in error && String(error.code).startsWith("commander.");
+
 const isBrokenPipe = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "EPIPE";
 
 /** Any other connection may break with the same error, such as that to the database. */
@@ -111,7 +122,7 @@ let readerIsGone = false;
 
 function report(error: unknown): number {
   if (readerIsGone && isBrokenPipe(error)) return 0;
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (isUsageError(error)) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof OperatorError) {
     complain(error.message);
     return error.exitCode;

@@ -87,10 +87,24 @@ export const fileMistakes: Mistakes = {
   },
   "lost-holds-not-held-again": {
     file: "files/quota/quota.ts",
-    from: "if (known.held < announced.pending) await holdAgain(tenant);",
+    from: "if (!(await isHeldAgain(id))) return unavailable;",
     to: "",
     tests: files,
-    only: "when the counters lose everything",
+    only: "when the counters lose",
+  },
+  "announced-while-the-counters-are-away": {
+    file: "files/files.ts",
+    from: "if (!(await quota.isAnswering(tenant.id))) throw unavailable();",
+    to: "",
+    tests: files,
+    only: "do not answer for long",
+  },
+  "admitted-uploads-not-returned": {
+    file: "files/store.ts",
+    from: 'own.selectFrom("files as announced").where("state", "=", "pending").whereRef("upload_until", ">", "created_at");',
+    to: 'own.selectFrom("files as announced").where("state", "=", "pending").whereRef("upload_until", "<", "created_at");',
+    tests: files,
+    only: "when the counters lose|is refused before a byte",
   },
   "expired-address-works": {
     file: "files/storage/tokens.ts",

@@ -60,6 +60,13 @@ export const inMemory: Mistakes = {
     tests: counters,
     only: "in process a sync",
   },
+  "lost-holds-not-noticed": {
+    file: "in-memory/counters.ts",
+    from: 'if (sum([...openHolds(charged.limit.key, now).values()]) < truth.held) return { kind: "lost" };',
+    to: "",
+    tests: counters,
+    only: "in process a hold in sync",
+  },
   "expired-hold-settled": {
     file: "in-memory/counters.ts",
     from: 'if (isExpired(entry, now)) return { kind: "already", how: "expired" };\n    dropHolds',

@@ -68,6 +68,20 @@ export const redis: Mistakes = {
     tests: counters,
     only: "a sync",
   },
+  "lost-holds-not-noticed": {
+    file: "redis/charge.lua",
+    from: "if truth and limits[1].held < truth.held then",
+    to: "if false then",
+    tests: counters,
+    only: "Redis a hold in sync says that holds were lost",
+  },
+  "same-truth-taken-over-again": {
+    file: "redis/charge.lua",
+    from: "limit.version < truth.version",
+    to: "limit.version <= truth.version",
+    tests: counters,
+    only: "Redis a hold in sync leaves the same version",
+  },
   "refund-twice": {
     file: "redis/release.lua",
     from: 'elseif record.state == "released" then',

@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import type { Running } from "../server/server.ts";
 import type { Peers } from "../workers/channel.ts";
 import { showFirstKey } from "./first-key.ts";
-import { offerSetUp } from "./setup.ts";
+import { offerSetUp } from "./offer-setup.ts";
 
 /**
  * Starts the server in this process, and shows the key of a first start. `listening`: from then on it can be stopped.

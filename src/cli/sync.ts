@@ -69,6 +69,7 @@ async function syncAll(core: Core, { tenant: slug, dryRun = false }: QuotaOption
 const nowhere: Counters = {
   take: async () => unavailable,
   hold: async () => unavailable,
+  holdInSync: async () => unavailable,
   settle: async () => unavailable,
   release: async () => unavailable,
   status: async () => unavailable,

@@ -1,8 +1,9 @@
 /**
  * The life of a file: announced → uploaded → complete; and its deletion.
  *
- * **In.** `create` writes a pending row, holds the bytes, signs a URL for exactly them, and admits the upload: only an
- * admitted one is ever found or completed. `complete` moves the upload to where only we can write, and checks it there;
+ * **In.** `create` writes a pending row, which also says what else the tenant has, holds the bytes, signs a URL for exactly
+ * them, and admits the upload: only an admitted one is ever found or completed. That is two statements and one call of the
+ * counters. `complete` moves the upload to where only we can write, and checks it there;
  * then one transaction makes it stored and counts it, unless it does not fit after all; then the counters are updated.
  * Until then they can be out of step, but never beyond the limit: that transaction decides.
  *
@@ -31,7 +32,7 @@ import type { Tenant } from "../tenants/tenants.ts";
 import { type FileInput, incomingKey, isAdmitted, storedKey, type TenantFile } from "./file.ts";
 import type { QuotaOwner, StorageQuota } from "./quota/quota.ts";
 import { NoObject, type Storage } from "./storage/storage.ts";
-import type { FileKey, FileStore, NewFile } from "./store.ts";
+import type { FileKey, FileStore, NewFile, StorageUse } from "./store.ts";
 import { contradiction, headBytes } from "./upload/content.ts";
 import { type Admitted, createRepeatedRequest, idsMost, uploadMs } from "./upload/repeated-request.ts";
 
@@ -84,10 +85,19 @@ export function createFiles(settings: FileSettings): Files {
   const { store, storage, quota, clock, log, mostBytes, publish, filled } = settings;
   const completing = new Map<FileId, Promise<TenantFile>>();
 
-  /** `closed`: a hold with this ID was already released; announce it under another. */
+  /**
+   * `closed`: a hold with this ID was already released; announce it under another. `denied`: by the counters alone; between two
+   * steps of another upload, that may have counted twice.
+   */
   async function admit(whose: QuotaOwner, draft: NewFile): Promise<Admitted | "denied" | "closed"> {
-    if (!(await store.insert(draft))) throw runningAlready();
-    const verdict = await quota.hold(whose, draft);
+    const use = await store.insert(draft);
+    if (use === undefined) throw runningAlready();
+    const refusal = refusalOf(use, whose, draft.sizeBytes);
+    if (refusal !== undefined) {
+      await store.withdraw(draft);
+      throw refusal;
+    }
+    const verdict = await quota.hold(whose, draft, use);
     if (verdict.kind === "denied" || verdict.kind === "closed") {
       await store.withdraw(draft);
       return verdict.kind;
@@ -119,12 +129,6 @@ export function createFiles(settings: FileSettings): Files {
    */
   async function giveUp(draft: NewFile): Promise<void> {
     if ((await quota.release(draft)) === "released") await store.withdraw(draft);
-  }
-
-  /** A denial is checked again: between two steps of another upload, that may have counted twice. */
-  async function fits({ id, max }: QuotaOwner, size: number): Promise<boolean> {
-    const { bytes, pending } = await store.storageUse(id);
-    return max === null || bytes + pending + size <= max;
   }
 
   async function refuse({ id, max }: QuotaOwner, size: number): Promise<Problem> {
@@ -259,17 +263,14 @@ export function createFiles(settings: FileSettings): Files {
       const { name, size, type, sha256 = null } = input;
       if (size > mostBytes) throw invalid("size", "too_big", `A file must have at most ${mostBytes} bytes.`);
       const whose = { id: tenant.id, max: tenant.limits.storageBytes };
+      if (!(await quota.isAnswering(tenant.id))) throw unavailable();
       let denials = 0;
       for (const id of again) {
-        const announced = await quota.freshen(tenant.id);
-        if (announced === undefined) throw unavailable();
-        if (announced.files + announced.uploads >= filesMost) throw tooManyFiles();
-        if (announced.uploads >= uploadsMost) throw tooManyUploads();
         const draft = { id, tenantId: tenant.id, name, sizeBytes: size, type, sha256, createdAt: clock.now() };
         const admitted = await admit(whose, draft);
         if (admitted === "closed") continue;
         if (admitted !== "denied") return admitted;
-        if (++denials > 1 || !(await fits(whose, size))) throw await refuse(whose, size);
+        if (++denials > 1) throw await refuse(whose, size);
       }
       throw runningAlready();
     },
@@ -310,6 +311,16 @@ export function createFiles(settings: FileSettings): Files {
 
     finish,
   };
+}
+
+/** By what SQL said when the upload was announced. */
+function refusalOf(use: StorageUse, { max }: QuotaOwner, size: number): Problem | undefined {
+  if (use.files + use.uploads >= filesMost) return tooManyFiles();
+  if (use.uploads >= uploadsMost) return tooManyUploads();
+  const lacking = use.bytes + use.pending + size - (max ?? Number.POSITIVE_INFINITY);
+  return lacking > 0
+    ? overQuota({ used: use.bytes, held: use.pending, limit: max ?? 0, missing: lacking }, size)
+    : undefined;
 }
 
 const missing = () => new Problem("not_found", "No such file.");

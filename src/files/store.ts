@@ -1,4 +1,4 @@
-import type { Selectable } from "kysely";
+import { sql as raw, type Selectable } from "kysely";
 import type { FileId, TenantId } from "../base/ids.ts";
 import type { LinkVersion } from "../cache/feed.ts";
 import { type Actor, recordHistory } from "../history/history.ts";
@@ -11,9 +11,9 @@ import type { TenantFile } from "./file.ts";
 import {
   type CountedStorage,
   lockStorageTotal,
-  readStorageTotal,
   type StorageTotal,
   setStorageTotal,
+  storageTotalColumns,
   sumOfBytes,
 } from "./quota/storage-total.ts";
 
@@ -24,8 +24,8 @@ import {
  * never stored does not count.
  */
 export interface FileStore {
-  /** False if the ID exists. */
-  insert(file: NewFile): Promise<boolean>;
+  /** Returns what else the tenant has; `undefined` if the ID exists. */
+  insert(file: NewFile): Promise<StorageUse | undefined>;
   /** Its hold exists: from now on it may be uploaded, and is found. False if the row is gone. */
   admit(file: FileKey, until: number): Promise<boolean>;
   /** For an upload refused before it was admitted. */
@@ -92,7 +92,12 @@ export type StoreOutcome =
   | { readonly kind: "full"; readonly total: StorageTotal }
   | { readonly kind: "gone" };
 
-export function createFileStore(sql: Sql): FileStore {
+/**
+ * `unforced`: the same database, with commits that on SQLite do not wait for the disk (`openUnforced` in `core.ts`). Rows that
+ * are not admitted are written and deleted there. A power cut may lose or bring back one: its URL was never given out, and the
+ * commit that admits it waits for the disk, with everything before it.
+ */
+export function createFileStore(sql: Sql, unforced: Sql = sql): FileStore {
   const { db } = sql;
 
   const selectLocked = statement((own: TenantDb, { id }: Params<One>) =>
@@ -102,8 +107,8 @@ export function createFileStore(sql: Sql): FileStore {
   return {
     async insert(file) {
       const { id, name, type, sha256, sizeBytes: size_bytes, createdAt: created_at } = file;
-      const own = ofTenant(db, file.tenantId);
-      return (await insertPending.run(own, { id, name, type, sha256, size_bytes, created_at })) > 0;
+      const own = ofTenant(unforced.db, file.tenantId);
+      return await insertPending.first(own, { id, name, type, sha256, size_bytes, created_at });
     },
 
     async admit({ tenantId, id }, until) {
@@ -111,7 +116,7 @@ export function createFileStore(sql: Sql): FileStore {
     },
 
     async withdraw({ tenantId, id }) {
-      await deleteUnadmitted.run(ofTenant(db, tenantId), { id });
+      await deleteUnadmitted.run(ofTenant(unforced.db, tenantId), { id });
     },
 
     async get(tenantId, id) {
@@ -220,11 +225,7 @@ export function createFileStore(sql: Sql): FileStore {
       return new Set(rows.map(({ id }) => id));
     },
 
-    async storageUse(tenant) {
-      // Announced uploads are read first: a file stored in between is then counted twice rather than missed.
-      const announced = await selectAnnounced.one(ofTenant(db, tenant));
-      return { ...(await readStorageTotal(db, tenant)), ...announced };
-    },
+    storageUse: (tenant) => selectUse.one(ofTenant(db, tenant)),
   };
 }
 
@@ -246,11 +247,20 @@ const columns = [
 type One = Pick<FileKey, "id">;
 type NewRow = Pick<FileTable, "id" | "name" | "size_bytes" | "type" | "sha256" | "created_at">;
 
+/** The row that is being inserted is not one of them, whether the database sees it already or not. */
+const admitted = (own: TenantDb) =>
+  own.selectFrom("files as announced").where("state", "=", "pending").whereRef("upload_until", ">", "created_at");
+
 const insertPending = statement((own: TenantDb, row: Params<NewRow>) =>
   own
     .insertInto("files")
     .values({ ...row, upload_until: row.created_at, state: "pending", settled: 0, stored_at: null })
-    .onConflict((conflict) => conflict.column("id").doNothing()),
+    .onConflict((conflict) => conflict.column("id").doNothing())
+    .returning([
+      raw<number>`${admitted(own).select(sumOfBytes.as("bytes"))}`.as("pending"),
+      raw<number>`${admitted(own).select((is) => is.fn.countAll<number>().as("files"))}`.as("uploads"),
+      ...storageTotalColumns(own),
+    ]),
 );
 
 const selectOne = statement((own: TenantDb, { id }: Params<One>) =>
@@ -299,12 +309,12 @@ const selectLinks = statement((own: TenantDb, { id, domain, code, limit }: Param
     .limit(limit),
 );
 
-const selectAnnounced = statement((own: TenantDb) =>
-  own
-    .selectFrom("files")
-    .select((is) => [sumOfBytes.as("pending"), is.fn.countAll<number>().as("uploads")])
-    .where("state", "=", "pending")
-    .whereRef("upload_until", ">", "created_at"),
+const selectUse = statement((own: TenantDb) =>
+  admitted(own).select((is) => [
+    sumOfBytes.as("pending"),
+    is.fn.countAll<number>().as("uploads"),
+    ...storageTotalColumns(own),
+  ]),
 );
 
 const deleteUnstored = statement((own: TenantDb, { id }: Params<One>) =>

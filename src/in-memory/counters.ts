@@ -17,8 +17,8 @@ import {
   type Charge,
   type Counters,
   type CounterVerdict,
+  type HoldsLost,
   invalidCall,
-  isCount,
   type Limit,
   type LimitStatus,
   maxOf,
@@ -27,11 +27,14 @@ import {
   refuseCall,
   refuseId,
   refuseLimits,
+  refuseTruth,
   rememberDenialMs,
   rememberedUntil,
   rememberMostMs,
   type Settled,
+  type Synced,
   seedOf,
+  type Truth,
   unavailable,
 } from "../limits/counters.ts";
 import { granted } from "../limits/verdict.ts";
@@ -264,6 +267,29 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
     return remembered(id, kind, now) ?? charge(id, kind, charges, ttlMs, now);
   }
 
+  function holdInSync(
+    id: string,
+    charged: Charge,
+    ttlMs: number,
+    truth: Truth,
+    now: number,
+  ): CounterVerdict | HoldsLost {
+    const known = remembered(id, "hold", now);
+    if (known !== undefined) return known;
+    if (sum([...openHolds(charged.limit.key, now).values()]) < truth.held) return { kind: "lost" };
+    const synced = sync(charged.limit, truth);
+    return synced.kind === "unavailable" ? synced : charge(id, "hold", [charged], ttlMs, now);
+  }
+
+  function sync(limit: Limit, { used, version }: Pick<Truth, "used" | "version">): Synced {
+    const found = roomOf(limit).get(limit.key);
+    if (found !== undefined && found.version >= version) return { kind: "older" };
+    if (found === undefined && isFull()) return unavailable;
+    const expiresAt = Number.POSITIVE_INFINITY;
+    roomOf(limit).set(limit.key, { window: limit.window, buckets: new Map([[0, used]]), version, expiresAt });
+    return { kind: "synced" };
+  }
+
   function dropHolds(id: string, entry: Entry, now: number): void {
     for (const { limit } of entry.parts) {
       const open = openHolds(limit.key, now);
@@ -322,6 +348,12 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
       return refuseCall(id, charges, ttlMs) ?? (await ask(id, "hold", charges, ttlMs));
     },
 
+    async holdInSync(id, charged, ttlMs, truth) {
+      sweep();
+      const refused = refuseCall(id, [charged], ttlMs) ?? refuseTruth(charged.limit, truth);
+      return refused ?? holdInSync(id, charged, ttlMs, truth, clock.now());
+    },
+
     async settle(id) {
       sweep();
       return refuseId(id) ?? settle(id, clock.now());
@@ -342,18 +374,9 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
       }
     },
 
-    async sync(limit, amount, version) {
-      const refused = refuseLimits([limit]);
-      if (refused) return refused;
-      if (limit.window.kind !== "total") return invalidCall("window");
-      if (!isCount(amount)) return invalidCall("amount");
-      if (!isCount(version)) return invalidCall("version");
-      const found = roomOf(limit).get(limit.key);
-      if (found !== undefined && found.version >= version) return { kind: "older" };
-      if (found === undefined && isFull()) return unavailable;
-      const expiresAt = Number.POSITIVE_INFINITY;
-      roomOf(limit).set(limit.key, { window: limit.window, buckets: new Map([[0, amount]]), version, expiresAt });
-      return { kind: "synced" };
+    async sync(limit, used, version) {
+      const refused = refuseLimits([limit]) ?? refuseTruth(limit, { used, version, held: 0 });
+      return refused ?? sync(limit, { used, version });
     },
 
     get size() {

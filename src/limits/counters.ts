@@ -116,6 +116,12 @@ export interface Counters {
   take(id: string, charges: readonly Charge[]): Promise<CounterVerdict>;
   /** Charges until settled or released, at most `ttlMs`. */
   hold(id: string, charges: readonly Charge[], ttlMs: number): Promise<CounterVerdict>;
+  /**
+   * `hold` of one total, for a caller that has just read the source of truth: in one step, what is used is set as by `sync`,
+   * and the amount is held if it fits. If less is held than should be, holds were lost: nothing is held before the caller has
+   * restored them.
+   */
+  holdInSync(id: string, charge: Charge, ttlMs: number, truth: Truth): Promise<CounterVerdict | HoldsLost>;
   /** Makes a hold permanent. */
   settle(id: string): Promise<Settled>;
   /** Undoes a take, or ends a hold. */
@@ -127,6 +133,19 @@ export interface Counters {
    * count it twice for a moment but never not at all.
    */
   sync(limit: Limit, used: number, version: number): Promise<Synced>;
+}
+
+/** What the source of truth says of a total. */
+export interface Truth {
+  readonly used: number;
+  /** Grows with every change of `used`. */
+  readonly version: number;
+  /** At least this much should be held, without the new hold. */
+  readonly held: number;
+}
+
+export interface HoldsLost {
+  readonly kind: "lost";
 }
 
 export const rememberLeastMs = 60_000;
@@ -156,6 +175,12 @@ export function refuseCall(id: string, charges: readonly Charge[], ttlMs?: numbe
     (ttl ? undefined : invalidCall("ttl")) ??
     refuseLimits(charges.map(({ limit }) => limit))
   );
+}
+
+export function refuseTruth({ window }: Limit, { used, version, held }: Truth): Invalid | undefined {
+  if (window.kind !== "total") return invalidCall("window");
+  if (!isCount(used) || !isCount(held)) return invalidCall("amount");
+  return isCount(version) ? undefined : invalidCall("version");
 }
 
 export function refuseLimits(limits: readonly Limit[]): Invalid | undefined {

@@ -7,18 +7,20 @@
 --            then for each limit: amount, max, month | sliding | total, a, b, base key, seed
 --              month: a, b are its start and end; sliding: the length of a bucket in ms, and how many
 --              seed: "" for none, "?" to ask for it if the key is missing, or the number asked for
+--            then, for one limit that is a total, optionally the source of truth: used, version, least that should be held
 -- Reply      granted, held | settled, remembered until
 --            denied, which limit (from 1), when it would fit (-1 never), now
 --            closed, released | expired     the id was granted before and is over
 --            id_in_use                      the id names a hold and is used for a take, or the other way round
 --            window, now                    the month is not the current one
 --            seed, limits (from 1) ...      these keys are missing: call again with what is used
+--            lost                           less is held than should be: holds were lost
 --            garbage, key                   not ours, or in another format
 --
 -- Invariants: used + held <= max after every grant. Everything is read and checked before anything is written. A denial
--- writes only its own record, a seed, and buckets from the future moved to now; none of these changes the count. A
--- record of a take that is still held belongs to a take over several Cluster slots whose caller has no answer yet; once
--- expired, it is charged again.
+-- writes only its own record, a seed, a newer version of the source of truth, and buckets from the future moved to now; none
+-- of these is a charge. The version only grows (sync.lua). A record of a take that is still held belongs to a take over
+-- several Cluster slots whose caller has no answer yet; once expired, it is charged again.
 --
 -- used:   hash, f = format, v = version of the source of truth, bucket number = amount (month and total: bucket 0),
 --         s = bucket:amount, the sum of all counting buckets before this one, so that they are read only once.
@@ -45,6 +47,9 @@ local id, kind, ttl = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local rememberLeast, rememberMost = tonumber(ARGV[4]), tonumber(ARGV[5])
 local rememberDenial, openHoldsMost = tonumber(ARGV[6]), tonumber(ARGV[7])
 local field = "h:" .. id
+local truthAt = headArguments + (#KEYS - 1) / 2 * limitArguments
+local truth = ARGV[truthAt + 1]
+  and { used = tonumber(ARGV[truthAt + 1]), version = tonumber(ARGV[truthAt + 2]), held = tonumber(ARGV[truthAt + 3]) }
 
 local known = redis.call("GET", KEYS[1])
 if known then
@@ -90,7 +95,12 @@ local function readAll(limit)
   for f = 1, #used, 2 do
     if used[f] == "f" then
       ours = used[f + 1] == format
-    elseif used[f] ~= "v" and used[f] ~= "s" then
+    elseif used[f] == "v" then
+      limit.version = tonumber(used[f + 1])
+      if not limit.version then
+        return { "garbage", limit.usedKey }
+      end
+    elseif used[f] ~= "s" then
       local bucket, amount = tonumber(used[f]), tonumber(used[f + 1])
       if not bucket or not amount or amount < 0 then
         return { "garbage", limit.usedKey }
@@ -136,6 +146,7 @@ local function read(i)
     before = 0,
     counting = {},
     open = 0,
+    held = 0,
     lastHold = 0,
   }
   if limit.window == "month" then
@@ -151,6 +162,9 @@ local function read(i)
   local garbage = not readCurrent(limit) and readAll(limit)
   if garbage then
     return nil, garbage
+  end
+  if truth and (not limit.version or limit.version < truth.version) then
+    limit.current, limit.version, limit.synced = truth.used, truth.version, true
   end
   limit.count = limit.before + limit.current
 
@@ -169,6 +183,7 @@ local function read(i)
       if expires <= now then
         limit.expired = add(limit.expired, holds[f])
       elseif holds[f] ~= field then
+        limit.held = limit.held + amount
         limit.count = limit.count + amount
         limit.counting[#limit.counting + 1] = { expires, amount }
         limit.open = limit.open + 1
@@ -197,6 +212,9 @@ for i = 1, (#KEYS - 1) / 2 do
 end
 if #unseeded > 1 then
   return unseeded
+end
+if truth and limits[1].held < truth.held then
+  return { "lost" }
 end
 
 -- When the amount would fit if nothing else happened; -1 if waiting does not help.
@@ -254,6 +272,9 @@ local function writeUsed(limit, added)
     return
   end
   redis.call("HSET", limit.usedKey, "f", format, bucket, amount)
+  if limit.synced then
+    redis.call("HSET", limit.usedKey, "v", text(limit.version))
+  end
   if limit.stale then
     redis.call("HDEL", limit.usedKey, unpack(limit.stale))
   end
@@ -267,7 +288,7 @@ end
 
 if denied then
   for _, limit in ipairs(limits) do
-    if limit.seeded or limit.folded then
+    if limit.seeded or limit.folded or limit.synced then
       writeUsed(limit, 0)
     end
   end
@@ -288,7 +309,7 @@ for i, limit in ipairs(limits) do
   if final then
     writeUsed(limit, limit.amount)
   else
-    if limit.seeded or limit.folded then
+    if limit.seeded or limit.folded or limit.synced then
       writeUsed(limit, 0)
     end
     redis.call("HSET", limit.holdsKey, "f", format, field, text(limit.amount) .. ":" .. text(expiresAt))
@@ -307,7 +328,7 @@ for i, limit in ipairs(limits) do
     base = ARGV[at + 6],
     used = limit.usedKey,
     bucket = text(limit.bucket),
-    seeded = limit.seed ~= "",
+    seeded = limit.seed ~= "" or truth ~= nil,
   }
 end
 

@@ -23,8 +23,8 @@ import {
   type Charge,
   type Counters,
   type CounterVerdict,
+  type HoldsLost,
   invalidCall,
-  isCount,
   type Limit,
   type LimitStatus,
   maxOf,
@@ -33,6 +33,7 @@ import {
   refuseCall,
   refuseId,
   refuseLimits,
+  refuseTruth,
   rememberDenialMs,
   rememberLeastMs,
   rememberMostMs,
@@ -40,6 +41,7 @@ import {
   type StatusAnswer,
   type Synced,
   seedOf,
+  type Truth,
   type Unavailable,
   unavailable,
 } from "../limits/counters.ts";
@@ -136,7 +138,13 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
       });
   }
 
-  async function charge(id: string, kind: Kind, { record, charges }: Part, ttlMs: number): Promise<Reply> {
+  async function charge(
+    id: string,
+    kind: Kind,
+    { record, charges }: Part,
+    ttlMs: number,
+    truth?: Truth,
+  ): Promise<Reply> {
     const seeds = new Map<Limit, number>();
     for (let tries = 1; tries <= attemptsMost; tries++) {
       const reply = await inTime((time) =>
@@ -149,6 +157,7 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
               ...[String(amount), String(maxOf(limit)), ...windowArguments(limit.window, time), limit.key],
               limit.seed === undefined ? "" : String(seeds.get(limit) ?? "?"),
             ]),
+            ...(truth === undefined ? [] : [truth.used, truth.version, truth.held].map(String)),
           ],
         ),
       );
@@ -184,6 +193,21 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
     const until = String(Math.max(...replies.map((reply) => Number(reply[2]))));
     if (kind === "take" && replies.some((reply) => reply[1] === "held")) return await grant(id, parts, until);
     await writePlaces(id, parts, until);
+    return granted;
+  }
+
+  async function holdInSync(
+    id: string,
+    charged: Charge,
+    ttlMs: number,
+    truth: Truth,
+  ): Promise<CounterVerdict | HoldsLost> {
+    const [part] = partsOf(id, [charged]);
+    if (part === undefined) throw new Error("a charge without a slot");
+    const reply = await charge(id, "hold", part, ttlMs, truth);
+    if (reply[0] === "lost") return { kind: "lost" };
+    if (reply[0] !== "granted") return refusal(reply, part);
+    if (part.record !== homeOf(id)) await writePlaces(id, [part], reply[2]);
     return granted;
   }
 
@@ -342,6 +366,11 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
       return refuseCall(id, charges, ttlMs) ?? (await answerOrUnavailable(() => ask(id, "hold", charges, ttlMs)));
     },
 
+    async holdInSync(id, charged, ttlMs, truth) {
+      const refused = refuseCall(id, [charged], ttlMs) ?? refuseTruth(charged.limit, truth);
+      return refused ?? (await answerOrUnavailable(() => holdInSync(id, charged, ttlMs, truth)));
+    },
+
     async settle(id) {
       return refuseId(id) ?? (await answerOrUnavailable(() => settle(id)));
     },
@@ -356,11 +385,8 @@ export function createRedisCounters(options: RedisCountersOptions): Counters {
     },
 
     async sync(limit, used, version) {
-      const refused = refuseLimits([limit]);
+      const refused = refuseLimits([limit]) ?? refuseTruth(limit, { used, version, held: 0 });
       if (refused) return refused;
-      if (limit.window.kind !== "total") return invalidCall("window");
-      if (!isCount(used)) return invalidCall("amount");
-      if (!isCount(version)) return invalidCall("version");
       return await answerOrUnavailable(async (): Promise<Synced> => {
         const reply = await run("sync", [limit.key], [String(used), String(version)]);
         return { kind: reply[0] === "synced" ? "synced" : "older" };

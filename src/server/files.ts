@@ -9,6 +9,7 @@ import { createFileStore, type FileStore } from "../files/store.ts";
 import { createUpkeep, type Upkeep, type UpkeepSettings } from "../files/upkeep/upkeep.ts";
 import type { Mount } from "../http/mount.ts";
 import type { Counters } from "../limits/counters.ts";
+import type { Sql } from "../sql/sql.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import type { Wiring } from "./wiring.ts";
 
@@ -26,6 +27,8 @@ export interface OpenFiles {
 }
 
 export interface FileParts {
+  /** Of `openUnforced`. */
+  readonly unforced: Sql;
   readonly counters: Counters;
   readonly recount: UpkeepSettings["recount"];
   /** Called for each link to a deleted file. */
@@ -34,10 +37,10 @@ export interface FileParts {
   readonly filled: (tenant: Tenant, usedBytes: number) => void;
 }
 
-export function openFiles(wiring: Wiring, { counters, recount, publish, filled }: FileParts): OpenFiles {
+export function openFiles(wiring: Wiring, { unforced, counters, recount, publish, filled }: FileParts): OpenFiles {
   const { core, metrics, log } = wiring;
   const { sql, storage, clock, tenants, config } = core;
-  const store = createFileStore(sql);
+  const store = createFileStore(sql, unforced);
   const quota = createStorageQuota(counters, store, clock.now);
   const files = createFiles({ store, storage, quota, clock, log, mostBytes: config.QL_FILE_LIMIT, publish, filled });
   const upkeep = createUpkeep({ sql, store, storage, files, quota, recount, tenants, clock, metrics, log });

@@ -7,7 +7,6 @@ import type { Metrics } from "../base/metrics.ts";
 import type { Patience } from "../base/patience.ts";
 import { repeat } from "../base/repeat.ts";
 import { createRecorder, type Recorder } from "../clicks/recorder.ts";
-import { openUnforced } from "../core.ts";
 import type { OutagePolicy } from "../limits/call-limiter.ts";
 import { type Cancelling, degrading } from "../limits/degrade.ts";
 import { monitoredLeases } from "../limits/lease-monitor.ts";
@@ -20,6 +19,7 @@ import type { Redis } from "../redis/client.ts";
 import type { RedisLeases } from "../redis/leases.ts";
 import type { SqlLeases } from "../sql/leases.ts";
 import { createSqlLeases } from "../sql/leases.ts";
+import type { Sql } from "../sql/sql.ts";
 import type { Wiring } from "./wiring.ts";
 
 /**
@@ -29,6 +29,8 @@ import type { Wiring } from "./wiring.ts";
 export type Hits = Pick<Counting, "meters" | "moved">;
 
 export interface HitSettings {
+  /** Of `openUnforced`. */
+  readonly unforced: Sql;
   /** The Redis of limits; without it, SQL lends. */
   readonly redis: LimitsRedis | undefined;
   /** How many instances may hold a lease of one limit. */
@@ -39,13 +41,12 @@ export interface HitSettings {
 
 export async function openHits(
   { core, metrics, log, opened }: Wiring,
-  { redis, holders, onRecorded }: HitSettings,
+  { unforced, redis, holders, onRecorded }: HitSettings,
 ): Promise<Hits> {
   const { config, clock } = core;
   const { embedded, QL_HITS_OUTAGE: outage } = config;
-  const sql = await openUnforced(core);
   const id = randomBytes(12).toString("base64url");
-  const fromSql = createSqlLeases(sql, clock, hitReasons, splitKey, holders);
+  const fromSql = createSqlLeases(unforced, clock, hitReasons, splitKey, holders);
   const counting = startCounting({
     id,
     fromSql,
@@ -59,10 +60,7 @@ export async function openHits(
     metrics,
     log,
   });
-  opened.defer(async () => {
-    await counting.close();
-    if (sql !== core.sql) await sql.close();
-  });
+  opened.defer(() => counting.close());
   metrics.gauge("quicklink_meters", "Links whose hits are counted.", () => counting.meters.size);
   return counting;
 }

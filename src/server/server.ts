@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { mountReports } from "../abuse/mount.ts";
 import { Problem } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
@@ -27,6 +28,7 @@ import type { SetUp } from "../people/sign-in/setup.ts";
 import { createRedirect } from "../redirect/serve.ts";
 import { lockFolder } from "../sql/folder-lock.ts";
 import type { Heartbeat } from "../sql/heartbeat.ts";
+import type { Sql } from "../sql/sql.ts";
 import { scopes } from "../tenants/keys.ts";
 import type { Peers } from "../workers/channel.ts";
 import { countApi } from "./api-metrics.ts";
@@ -60,6 +62,8 @@ export interface Running {
   stop(): Promise<void>;
 }
 
+/** Whoever waited for the socket is answered before the rest of the start: its statements block the thread. */
+const answeredFirstMs = 20;
 const stopMs = 8_000; // running requests get this much of the ten seconds that a stop may take
 
 /** `peers`: the other workers, if this is one of several on the same port. */
@@ -98,7 +102,9 @@ async function serve(
     notices.check(totals);
     live.recorded(totals);
   };
-  const hits = await openHits(wiring, { redis: redis.limits, holders: heartbeat.count, onRecorded });
+  const unforced = await openUnforced(core);
+  opened.defer(() => (unforced === core.sql ? undefined : unforced.close()));
+  const hits = await openHits(wiring, { unforced, redis: redis.limits, holders: heartbeat.count, onRecorded });
   const cache = await openCache(wiring, redis.cache, hot);
   const counters = await openCounters(redis.limits, core.clock);
   const guesses = openGuesses(wiring, counters, redis.limits);
@@ -106,13 +112,14 @@ async function serve(
   const background = createBackground(core);
   opened.defer(() => background.close());
   const files = openFiles(wiring, {
+    unforced,
     counters: counters.ledger,
     recount: background.recount,
     publish,
     filled: ({ id: tenant, limits }, used) =>
       notices.noticed({ tenant, limit: "storageBytes", used, max: limits.storageBytes }),
   });
-  const answers = await openAnswers(wiring);
+  const answers = openAnswers(wiring, unforced);
   const notices = openNotices(wiring, { mail, background, hitsMaxOf: (key) => cache.links.recall(key)?.hitsMax });
   const live = openLive(wiring, { redis: redis.limits, recall: cache.links.recall });
   const readiness = openReadiness(wiring, cache, redis.dependencies);
@@ -154,9 +161,15 @@ async function serve(
   opened.defer(() => server.stop(stopMs));
 
   // Only now that nothing can fail any more: a key that was not shown would be lost.
-  const firstKey = core.tenants.isEmpty().then((empty) => (empty ? createFirstTenant(core) : undefined));
+  const answered = setTimeout(answeredFirstMs);
+  const firstKey = answered
+    .then(() => core.tenants.isEmpty())
+    .then((empty) => (empty ? createFirstTenant(core) : undefined));
   firstKey.catch(() => {}); // callers that await it get the error
-  void attempt(log, "loading the hottest links", async () => cache.warm(await hot.lastKeys()));
+  void attempt(log, "loading the hottest links", async () => {
+    await answered;
+    cache.warm(await hot.lastKeys());
+  });
   const flushKeys = () =>
     attempt(log, "recording when keys and sessions were last used", async () => {
       await core.keys.flush();
@@ -284,9 +297,7 @@ function openGuesses({ core, metrics }: Wiring, counters: OpenCounters, redis: L
  * Responses to requests with an Idempotency-Key. A power cut may lose the last ones: a repeated request then runs
  * again.
  */
-async function openAnswers({ core, opened }: Wiring): Promise<Answers> {
-  const unforced = await openUnforced(core);
-  opened.defer(() => (unforced === core.sql ? undefined : unforced.close()));
+function openAnswers({ core }: Wiring, unforced: Sql): Answers {
   const serverSecrets = core.signing.secretsFor("requests that happen once");
   return createAnswers({ sql: unforced, serverSecrets, alone: core.config.embedded });
 }

@@ -19,6 +19,39 @@ async function dumpSqlite(sql: Sql): Promise<string> {
   return `${statements.map((statement) => `${withoutTrailingSpace(statement)};`).join("\n\n")}\n`;
 }
 
+/**
+ * What a new SQLite file has, for `src/sql/new-file.sql`: tables, what belongs to them, and the first rows, of which those of
+ * `schema_migrations` say what is included. Their time is written when a file is made.
+ */
+export async function dumpNewFile(sql: Sql): Promise<string> {
+  const statements = await lines(
+    sql,
+    `select sql as line from sqlite_schema where sql is not null and name not like 'sqlite_%'
+     order by case type when 'table' then 1 when 'index' then 2 else 3 end, rowid`,
+  );
+  const tables = await lines(
+    sql,
+    "select name as line from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by rowid",
+  );
+  const rows = await Promise.all(tables.map((table) => insertsOf(sql, table)));
+  return `${[...statements.map(withoutTrailingSpace), ...rows.flat()].map((statement) => `${statement};`).join("\n")}\n`;
+}
+
+async function insertsOf(sql: Sql, table: string): Promise<string[]> {
+  const { rows } = await sql.db.executeQuery<Record<string, unknown>>(CompiledQuery.raw(`select * from ${table}`));
+  return rows.map((row) => {
+    const values = Object.entries(row).map(([column, value]) => literal(column === "timestamp" ? "" : value));
+    return `insert into ${table} (${Object.keys(row).join(", ")}) values (${values.join(", ")})`;
+  });
+}
+
+function literal(value: unknown): string {
+  if (value === null) return "null";
+  if (typeof value === "number") return String(value);
+  if (typeof value === "string") return `'${value.replaceAll("'", "''")}'`;
+  throw new Error(`a first row has a value of the type ${typeof value}`);
+}
+
 const withoutTrailingSpace = (text: string): string =>
   text
     .split("\n")

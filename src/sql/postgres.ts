@@ -43,6 +43,9 @@ export function openPostgres(url: string, options: PostgresOptions, log: Logger)
     dialect: "postgres",
     db,
     transaction: (work) => db.transaction().execute(work),
+    async script(trx, text) {
+      await trx.executeQuery(CompiledQuery.raw(text));
+    },
     now: raw<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
     // Keys never change, and FOR UPDATE would also block rows that only refer to this one: a new link refers to its
     // tenant.

@@ -13,6 +13,8 @@ export interface Sql {
   readonly db: Db;
   /** All or nothing. On SQLite they run one after the other. */
   transaction<Result>(work: (trx: Trx) => Promise<Result>): Promise<Result>;
+  /** Runs a text of several statements in the transaction. */
+  script(trx: Trx, text: string): Promise<void>;
   /** The database's time in milliseconds, for use within a statement: the clocks of servers differ. */
   readonly now: RawBuilder<number>;
   /** Locks rows that a transaction reads in order to write them. SQLite has one writer anyway. */

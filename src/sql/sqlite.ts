@@ -51,6 +51,9 @@ export function openSqlite(path: string, durability: Durability = "full", isStop
     dialect: "sqlite",
     db: statements,
     transaction: (work) => transactions.transaction().execute(work),
+    async script(_, text) {
+      connections[1].run(text); // that of the transaction; a prepared statement would be the first of them only
+    },
     now: raw<number>`cast(unixepoch('subsec') * 1000 as integer)`,
     forUpdate: (query) => query,
     forShare: (query) => query,

@@ -523,6 +523,76 @@ onEachStore((store, storeName) => {
     });
   });
 
+  describe("a hold in sync", () => {
+    const inSync = (limit: Limit, amount: number, used: number, version: number, held: number, id = newName()) =>
+      counters.holdInSync(id, charge(limit, amount), longMs, { used, version, held });
+
+    test("takes over a newer version and holds in one step, up to the limit", async () => {
+      const limit = limitOf(100);
+      expect(await inSync(limit, 60, 40, 7, 0)).toEqual({ kind: "granted" });
+      expect(await counts(limit)).toEqual([40, 60]);
+      expect((await inSync(limit, 1, 40, 7, 60)).kind).toBe("denied");
+      expect(await counts(limit)).toEqual([40, 60]);
+      expect((await inSync(limit, 1, 39, 8, 60)).kind).toBe("granted");
+      expect(await counts(limit)).toEqual([39, 61]);
+    });
+
+    test("leaves the same version and an older one as they are", async () => {
+      const limit = limitOf(100);
+      await counters.sync(limit, 40, 7);
+      for (const version of [7, 6]) expect((await inSync(limit, 61, 0, version, 0)).kind).toBe("denied");
+      expect(await counts(limit)).toEqual([40, 0]);
+      expect(await counters.sync(limit, 99, 7)).toEqual({ kind: "older" });
+    });
+
+    test("that is denied takes over the newer version all the same", async () => {
+      const limit = limitOf(100);
+      expect((await inSync(limit, 1, 100, 3, 0)).kind).toBe("denied");
+      expect(await counts(limit)).toEqual([100, 0]);
+      expect(await counters.sync(limit, 0, 3)).toEqual({ kind: "older" });
+    });
+
+    test("says that holds were lost, changes nothing then, and counts no hold that ran out", async () => {
+      const limit = limitOf(100);
+      await counters.hold(newName(), [charge(limit, 10)], longMs);
+      const id = newName();
+      expect(await inSync(limit, 1, 5, 9, 11, id)).toEqual({ kind: "lost" });
+      expect(await counts(limit)).toEqual([0, 10]);
+      expect(await inSync(limit, 1, 5, 9, 10, id)).toEqual({ kind: "granted" });
+      expect(await counts(limit)).toEqual([5, 11]);
+      const short = limitOf(100);
+      await counters.hold(newName(), [charge(short, 10)], 20);
+      await store().pass(30);
+      expect(await inSync(short, 1, 0, 1, 10)).toEqual({ kind: "lost" });
+    });
+
+    test("that is repeated gets the same answer, whatever the truth is by then", async () => {
+      const limit = limitOf(100);
+      const id = newName();
+      expect(await inSync(limit, 60, 40, 1, 0, id)).toEqual({ kind: "granted" });
+      expect(await inSync(limit, 60, 100, 2, 500, id)).toEqual({ kind: "granted" });
+      expect(await counts(limit)).toEqual([40, 60]);
+      await counters.release(id);
+      expect(await inSync(limit, 60, 40, 1, 0, id)).toEqual({ kind: "closed", how: "released" });
+      expect(await counts(limit)).toEqual([40, 0]);
+    });
+
+    test("by many at once is granted exactly as often as it fits", async () => {
+      const limit = limitOf(100);
+      const verdicts = await Promise.all(Array.from({ length: 20 }, () => inSync(limit, 10, 50, 1, 0)));
+      expect(verdicts.filter(({ kind }) => kind === "granted")).toHaveLength(5);
+      expect(await counts(limit)).toEqual([50, 50]);
+    });
+
+    test("is for totals, with counts", async () => {
+      const of = (limit: Limit, used: number, version: number, held: number) => inSync(limit, 1, used, version, held);
+      expect(await of(limitOf(1, slidingHour), 1, 1, 0)).toEqual({ kind: "invalid", reason: "window" });
+      expect(await of(limitOf(1), -1, 1, 0)).toEqual({ kind: "invalid", reason: "amount" });
+      expect(await of(limitOf(1), 1, 1, 0.5)).toEqual({ kind: "invalid", reason: "amount" });
+      expect(await of(limitOf(1), 1, -1, 0)).toEqual({ kind: "invalid", reason: "version" });
+    });
+  });
+
   test("an email through the platform counts for tenant and platform, both or neither", async () => {
     const maxes = { tenant: 3, platform: 4 };
     const [one, two] = [newName(), newName()];

@@ -271,6 +271,7 @@ onEachDatabase((database) => {
     const counters: Counters = {
       take: (...call) => lost.counters.take(...call),
       hold: (...call) => lost.counters.hold(...call),
+      holdInSync: (...call) => lost.counters.holdInSync(...call),
       settle: (...call) => lost.counters.settle(...call),
       release: (...call) => lost.counters.release(...call),
       status: (...call) => lost.counters.status(...call),

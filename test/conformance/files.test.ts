@@ -13,7 +13,7 @@ import { createStorageQuota, type StorageQuota } from "../../src/files/quota/quo
 import { recount } from "../../src/files/quota/storage-total.ts";
 import { syncQuota } from "../../src/files/quota/sync.ts";
 import type { Storage } from "../../src/files/storage/storage.ts";
-import { createFileStore, type FileStore } from "../../src/files/store.ts";
+import { createFileStore, type FileStore, type NewFile } from "../../src/files/store.ts";
 import { findOrphans, graceMs } from "../../src/files/upkeep/orphans.ts";
 import { abandonedAfterMs, sweepFiles, unadmittedAfterMs } from "../../src/files/upkeep/sweep.ts";
 import type { Admitted } from "../../src/files/upload/repeated-request.ts";
@@ -47,6 +47,7 @@ async function inProcess(): Promise<Ledger> {
   const counters: Counters = {
     take: (...given) => current.take(...given),
     hold: (...given) => current.hold(...given),
+    holdInSync: (...given) => current.holdInSync(...given),
     settle: (...given) => current.settle(...given),
     release: (...given) => current.release(...given),
     status: (...given) => current.status(...given),
@@ -183,6 +184,16 @@ onEachDatabase(({ openTwo }) => {
       incoming: (await disk.storage.stat(incomingKey(id))) !== undefined,
       stored: (await disk.storage.stat(storedKey({ id, tenantId }))) !== undefined,
     });
+
+    /** As a crash before it was admitted leaves it. */
+    async function heldOnly({ id, limits }: Tenant, draft: NewFile): Promise<void> {
+      const use = await store.insert(draft);
+      if (use === undefined) throw new Error("the row exists");
+      expect((await quota.hold({ id, max: limits.storageBytes }, draft, use)).kind).toBe("granted");
+    }
+
+    const heldUnheardOf: Counters["holdInSync"] = async (...asked) =>
+      (await ledger.counters.holdInSync(...asked)) && unavailable;
 
     const sweep = () => sweepFiles({ sql, store, storage, files, quota, clock, log });
     const rowOf = (tenant: Tenant, id: FileId) => store.get(tenant.id, id);
@@ -562,8 +573,7 @@ onEachDatabase(({ openTwo }) => {
         const [tenant, idOf] = [await newTenant(), newIds()];
         const { size: sizeBytes, ...rest } = input;
         const draft = { ...rest, id: idOf(0), tenantId: tenant.id, sizeBytes, sha256: null, createdAt: clock.now() };
-        await store.insert(draft);
-        await quota.hold({ id: tenant.id, max: 1_000 }, draft);
+        await heldOnly(tenant, draft);
         const { file } = await files.create(tenant, input, idOf);
         expect(file.id).toBe(idOf(1));
         expect(await rowOf(tenant, draft.id)).toBeUndefined();
@@ -590,8 +600,7 @@ onEachDatabase(({ openTwo }) => {
         const tenant = await newTenant();
         const { file } = await announce(tenant, 10);
         const draft = { ...file, id: newId("file", clock), createdAt: clock.now() };
-        await store.insert(draft);
-        await quota.hold({ id: tenant.id, max: 1_000 }, draft);
+        await heldOnly(tenant, draft);
         expect((await problemOf(files.get(tenant.id, draft.id))).code).toBe("not_found");
         expect(await files.list(tenant.id, 10)).toHaveLength(1);
         clock.advance(unadmittedAfterMs + 1);
@@ -645,13 +654,24 @@ onEachDatabase(({ openTwo }) => {
         expect(await standing(tenant)).toEqual({ used: 0, held: 0 });
       });
 
+      test("do not answer for long, each server leaves one row for a tenant, and goes on once they do", async () => {
+        const tenant = await newTenant();
+        away.counters = true;
+        for (let i = 0; i < 5; i++) expect((await problemOf(announce(tenant, 10))).code).toBe("unavailable");
+        away.counters = false;
+        const rows = () =>
+          acrossTenants(sql.db).selectFrom("files").select("id").where("tenant_id", "=", tenant.id).execute();
+        expect(await rows()).toHaveLength(1);
+        const { file } = await announce(tenant, 10);
+        clock.advance(unadmittedAfterMs + 1);
+        await sweep();
+        expect(await rows()).toEqual([{ id: file.id }]);
+        expect(await standing(tenant)).toEqual({ used: 0, held: 10 });
+      });
+
       test("answer too late, what they held all the same is given back", async () => {
         const tenant = await newTenant();
-        const heldUnheard = createStorageQuota(
-          { ...ledger.counters, hold: async (...asked) => (await ledger.counters.hold(...asked)) && unavailable },
-          store,
-          clock.now,
-        );
+        const heldUnheard = createStorageQuota({ ...ledger.counters, holdInSync: heldUnheardOf }, store, clock.now);
         const flow = createFiles({ store, storage, quota: heldUnheard, clock, log, mostBytes, publish: () => {} });
         const input = { name: "a", size: 10, type: "text/plain" };
         expect((await problemOf(flow.create(tenant, input))).code).toBe("unavailable");
@@ -663,7 +683,7 @@ onEachDatabase(({ openTwo }) => {
         const mute = createStorageQuota(
           {
             ...ledger.counters,
-            hold: async (...asked) => (await ledger.counters.hold(...asked)) && unavailable,
+            holdInSync: heldUnheardOf,
             release: async () => unavailable,
           },
           store,
@@ -694,6 +714,33 @@ onEachDatabase(({ openTwo }) => {
           await files.complete(tenant, one.file.id);
         }
         expect(await standing(tenant)).toEqual({ used: 1_000, held: 0 });
+      });
+
+      test("lose what is held between the two steps of an announcement, it is held again, and a full quota stays full", async () => {
+        const tenant = await newTenant();
+        const other = await announce(tenant, 600);
+        const draft = { ...other.file, id: newId("file", clock), sizeBytes: 401, createdAt: clock.now() };
+        const use = await store.insert(draft);
+        await ledger.lose();
+        if (use === undefined) throw new Error("the row exists");
+        expect((await quota.hold({ id: tenant.id, max: 1_000 }, draft, use)).kind).toBe("denied");
+        expect(await quota.figures(tenant.id)).toMatchObject({ used: 0, held: 600 });
+        await store.withdraw(draft);
+        expect(await standing(tenant)).toEqual({ used: 0, held: 600 });
+      });
+
+      test("release an upload between the two steps of an announcement, that is not taken for a loss", async () => {
+        const tenant = await newTenant();
+        const other = await announce(tenant, 600);
+        const draft = { ...other.file, id: newId("file", clock), sizeBytes: 400, createdAt: clock.now() };
+        const use = await store.insert(draft);
+        if (use === undefined) throw new Error("the row exists");
+        await put(other, bytesOf(600));
+        await files.complete(tenant, other.file.id);
+        expect((await quota.hold({ id: tenant.id, max: 1_000 }, draft, use)).kind).toBe("granted");
+        expect(await quota.figures(tenant.id)).toMatchObject({ used: 600, held: 400 });
+        expect(await store.admit(draft, clock.now() + 1)).toBe(true);
+        expect(await standing(tenant)).toEqual({ used: 600, held: 400 });
       });
 
       test("lose everything and an upload is completed first, the others are still held at the next request", async () => {

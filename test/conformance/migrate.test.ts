@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { CompiledQuery } from "kysely";
 import { OperatorError } from "../../src/base/errors.ts";
-import { dumpSchema } from "../../src/sql/dump.ts";
-import { migrate, requireCurrentSchema, schemaState } from "../../src/sql/migrate.ts";
+import { dumpNewFile, dumpSchema } from "../../src/sql/dump.ts";
+import { migrate, requireCurrentSchema, runSteps, schemaState } from "../../src/sql/migrate.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { onEachDatabase } from "./databases.ts";
 
@@ -86,6 +86,32 @@ onEachDatabase(({ create, open, openTwo }) => {
     }
     expect(await schemaState(sql)).toMatchObject({ unknown: ["9999-future"] });
     expect(await dumpSchema(sql)).toBe(before);
+  });
+
+  test("a database that is made at once is the same as one that went through every step", async () => {
+    const [made, stepped] = [(await create()).connect(), (await create()).connect()];
+    expect(await migrate(made)).toEqual(await runSteps(stepped));
+    expect(await dumpSchema(made)).toBe(await dumpSchema(stepped));
+    if (made.dialect !== "sqlite") return;
+    const committed = Bun.file(join(import.meta.dir, "../../src/sql/new-file.sql"));
+    expect(await dumpNewFile(made)).toBe(await committed.text());
+    expect(await dumpNewFile(stepped)).toBe(await committed.text());
+    const { rows } = await run(made, "select count(*) as empty from schema_migrations where timestamp not like '20%Z'");
+    expect(rows).toEqual([{ empty: 0 }]);
+  });
+
+  test("several statements at once belong to their transaction", async () => {
+    const sql = (await create()).connect();
+    const text = "create table one (a integer);\ninsert into one values (1);\ncreate table two (a integer)";
+    const undone = sql.transaction(async (trx) => {
+      await sql.script(trx, text);
+      throw new Error("undone");
+    });
+    await expect(undone).rejects.toThrow("undone");
+    expect(await tables(sql)).toEqual([]);
+    await sql.transaction((trx) => sql.script(trx, text));
+    expect((await tables(sql)).toSorted()).toEqual(["one", "two"]);
+    expect((await run(sql, "select a from one")).rows).toEqual([{ a: 1 }]);
   });
 
   test("the tables are those of the committed dump; `bun scripts/schema.ts` regenerates it", async () => {

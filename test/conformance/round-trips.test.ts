@@ -1,23 +1,41 @@
 /**
  * What looking up links, lending and recording hits cost in statements, each of which is a round trip to PostgreSQL. A visitor far from the
- * database is refused when they take too long; so their number must not grow with the number of links.
+ * database is refused when they take too long; so their number must not grow with the number of links. And what announcing an upload
+ * costs, in statements and in calls of Redis.
  */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { CompiledQuery } from "kysely";
 import { Client } from "pg";
 import { manualClock, systemClock } from "../../src/base/clock.ts";
+import { newId } from "../../src/base/ids.ts";
 import { gatheredSource, keysPerQuery } from "../../src/cache/gathered-source.ts";
 import { uncounted } from "../../src/cache/hit-counts.ts";
 import { createRecorder } from "../../src/clicks/recorder.ts";
+import { createFiles } from "../../src/files/files.ts";
+import { createStorageQuota } from "../../src/files/quota/quota.ts";
+import { createFileStore } from "../../src/files/store.ts";
+import { createMemoryCounters } from "../../src/in-memory/counters.ts";
+import type { Counters } from "../../src/limits/counters.ts";
 import { createMeters } from "../../src/limits/meters.ts";
 import { createLinkStore } from "../../src/links/store.ts";
 import { linkSource } from "../../src/redirect/link-source.ts";
+import { connectRedis } from "../../src/redis/client.ts";
+import { createRedisCounters } from "../../src/redis/counters.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import { ofTenant } from "../../src/sql/tenant-db.ts";
+import { createTenants } from "../../src/tenants/tenants.ts";
+import { byCommand } from "../ground/actors.ts";
+import { redisAvailable, startRedis } from "../ground/redis.ts";
+import { connected, patientMs } from "./counter-stores.ts";
 import { onEachDatabase } from "./databases.ts";
 import { fresh, reasons, silent, sqlLeases, thisMonth } from "./lenders.ts";
+import { openDiskStore } from "./stores.ts";
 
 /** The first word of every statement that was sent, on any connection of this process. */
 let sent: string[] = [];
+/** With its values on PostgreSQL, which plans for them. */
+const statements: { readonly text: string; readonly values: readonly unknown[] }[] = [];
 const { query: querySqlite } = Database.prototype;
 const { query: queryPostgres } = Client.prototype;
 
@@ -27,8 +45,9 @@ beforeAll(() => {
     return querySqlite.call(this, text);
   } as typeof querySqlite;
   Client.prototype.query = function (this: Client, ...sending: unknown[]) {
-    const [statement] = sending as [string | { text: string }];
-    note(typeof statement === "string" ? statement : statement.text);
+    const [statement, values] = sending as [string | { text: string; values?: unknown[] }, unknown[] | undefined];
+    if (typeof statement === "string") note(statement, values);
+    else note(statement.text, statement.values ?? values);
     return Reflect.apply(queryPostgres, this, sending);
   } as typeof queryPostgres;
 });
@@ -37,7 +56,10 @@ afterAll(() => {
   Client.prototype.query = queryPostgres;
 });
 
-const note = (text: string) => void sent.push(text.trim().split(/\s/, 1)[0]?.toLowerCase() ?? "");
+function note(text: string, values: readonly unknown[] = []): void {
+  statements.push({ text, values });
+  sent.push(text.trim().split(/\s/, 1)[0]?.toLowerCase() ?? "");
+}
 
 async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
   sent = [];
@@ -72,6 +94,52 @@ const counts: [links: number, lists: number][] = [
 ];
 
 const stampede = 2_000;
+
+interface CountedLedger {
+  readonly counters: Counters;
+  /** Of Redis, so far. */
+  calls(): number;
+  /** Forgets everything. */
+  lose(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+async function countedInProcess(): Promise<CountedLedger> {
+  let calls = 0;
+  let current = createMemoryCounters({ clock: systemClock });
+  const counters = new Proxy({} as Counters, {
+    get(_, method: keyof Counters) {
+      calls++;
+      return current[method];
+    },
+  });
+  return {
+    counters,
+    calls: () => calls,
+    async lose() {
+      current = createMemoryCounters({ clock: systemClock });
+    },
+    async stop() {},
+  };
+}
+
+async function countedInRedis(): Promise<CountedLedger> {
+  const server = await startRedis();
+  let calls = 0;
+  const redis = connectRedis(server.url, { deadlineMs: patientMs, observe: () => void calls++ });
+  await connected(redis);
+  return {
+    counters: createRedisCounters({ redis }),
+    calls: () => calls,
+    lose: () => server.flush(),
+    async stop() {
+      await redis.close();
+      await server.stop();
+    },
+  };
+}
+
+const countedLedgers = { "in process": countedInProcess, ...(redisAvailable() && { "in Redis": countedInRedis }) };
 
 onEachDatabase(({ name, open }) => {
   let opened: Promise<Sql> | undefined;
@@ -159,4 +227,83 @@ onEachDatabase(({ name, open }) => {
       expect(Number(counted)).toBe(2 * links);
     },
   );
+
+  test.each(Object.entries(countedLedgers))(
+    "an upload is announced with two statements and one call, and refused with two statements, with the counters %s",
+    async (_, openLedger) => {
+      opened ??= open();
+      const sql = await opened;
+      const ledger = await openLedger();
+      const disk = await openDiskStore();
+      try {
+        const tenants = createTenants(sql, systemClock);
+        const slug = fresh("tenant");
+        await tenants.create(slug, "Somebody", byCommand);
+        const tenant = await tenants.change(slug, { overrides: { storageBytes: 1_000 } }, byCommand);
+        const store = createFileStore(sql);
+        const quota = createStorageQuota(ledger.counters, store, systemClock.now);
+        const { storage } = disk;
+        const files = createFiles({
+          ...{ store, storage, quota, clock: systemClock, log: silent, mostBytes: 5_000, publish() {} },
+        });
+        const announce = (size: number) => files.create(tenant, { name: "a.txt", size, type: "text/plain" });
+        const costOf = async (work: () => Promise<unknown>) => {
+          const before = ledger.calls();
+          return { statements: await statementsOf(work), calls: ledger.calls() - before };
+        };
+        // The first one sends the script.
+        await announce(100);
+        for (let i = 0; i < 3; i++) {
+          const cost = await costOf(() => announce(100));
+          expect(cost).toEqual({ statements: ["insert", "update"], calls: 1 });
+        }
+        const refused = await costOf(async () => {
+          await expect(announce(601)).rejects.toMatchObject({ code: "over_quota" });
+        });
+        expect(refused).toEqual({ statements: ["insert", "delete"], calls: 0 });
+        // Holds that were lost are restored with a few more.
+        await ledger.lose();
+        await announce(600);
+        expect(await quota.figures(tenant.id)).toMatchObject({ used: 0, held: 1_000 });
+      } finally {
+        await disk.stop();
+        await ledger.stop();
+      }
+    },
+  );
+
+  test("what a tenant has announced is added up by its own index, however many files it has", async () => {
+    const sql = await open();
+    const { id: tenantId } = await createTenants(sql, systemClock).create(fresh("tenant"), "Somebody", byCommand);
+    const file = () => ({ id: newId("file", systemClock), name: "a", size_bytes: 1, type: "a/b", sha256: null });
+    const times = { created_at: 1, upload_until: 2, stored_at: 3 };
+    const stored = { ...times, state: "stored", settled: 1 } as const;
+    const rows = Array.from({ length: 2_000 }, () => ({ ...file(), ...stored }));
+    for (let at = 0; at < rows.length; at += 500) {
+      await ofTenant(sql.db, tenantId)
+        .insertInto("files")
+        .values(rows.slice(at, at + 500))
+        .execute();
+    }
+    await run(sql, "analyze");
+    const store = createFileStore(sql);
+    const { id, name, type, size_bytes: sizeBytes } = file();
+    const draft = { id, tenantId, name, type, sizeBytes, sha256: null, createdAt: systemClock.now() };
+    statements.length = 0;
+    expect(await store.insert(draft)).toEqual({ bytes: 0, version: 0, files: 0, pending: 0, uploads: 0 });
+    expect(await store.storageUse(tenantId)).toEqual({ bytes: 0, version: 0, files: 0, pending: 0, uploads: 0 });
+    const explain = sql.dialect === "postgres" ? "explain" : "explain query plan";
+    const asked = [...statements];
+    expect(asked).toHaveLength(2);
+    for (const { text, values } of asked) {
+      const literal = (place: string) =>
+        values[Number(place) - 1] === null ? "null" : `'${values[Number(place) - 1]}'`;
+      const given = text.replaceAll(/\$(\d+)/g, (_, place: string) => literal(place));
+      const plan = JSON.stringify((await run(sql, `${explain} ${given}`)).rows);
+      expect(plan).toContain("files_announced");
+      expect(plan).not.toContain("files_of_tenant");
+    }
+  });
 });
+
+const run = (sql: Sql, text: string) => sql.db.executeQuery(CompiledQuery.raw(text));

@@ -30,6 +30,8 @@ export type Postgres = Databases & {
   readonly port: number;
   /** Of the server that runs now: a restart changes it. */
   readonly pid: number;
+  /** What it has logged so far, which by default is little. */
+  output(): string;
   /** Permanently: the data is removed. */
   stop(): Promise<void>;
   /** SIGSTOP for all of it: it answers nothing, and its connections stay open. */
@@ -169,6 +171,7 @@ async function start(durable: boolean, more: Environment, prepare: Prepare): Pro
     get pid() {
       return server.pid;
     },
+    output: () => server.output(),
     stop: async () => {
       await stopFast(server);
       removeFolder(folder);

@@ -1,5 +1,6 @@
+import { LRUCache } from "lru-cache";
 import type { FileId, TenantId } from "../../base/ids.ts";
-import type { Counters, CounterVerdict, Limit } from "../../limits/counters.ts";
+import { type Counters, type CounterVerdict, type Truth, unavailable } from "../../limits/counters.ts";
 import { storageLimit } from "../../limits/storage-limit.ts";
 import type { TenantFile } from "../file.ts";
 import type { FileStore, StorageUse } from "../store.ts";
@@ -11,14 +12,17 @@ import type { StorageTotal } from "./storage-total.ts";
  * `used` is a copy of the tenant's storage total in SQL, replaced only by a newer one. Holds are separate: a stored upload
  * is first synced and then released, so it counts twice for a moment but never not at all.
  *
- * The counters may forget: a restart in process, a flushed or older Redis. So before each hold they are updated from
- * SQL (`freshen`): admitted uploads that are no longer held are held again, then what is stored is synced. Should they
- * forget in between, the limit's seed does the same.
+ * The counters may forget: a restart in process, a flushed or older Redis. So each hold comes with what SQL has just said
+ * (`StorageUse`). In one step the counters take over what is stored, and hold the file if it fits; unless they hold less
+ * than the admitted uploads have. Then these are held again first.
  */
 export interface StorageQuota {
-  /** `undefined` when the counters do not answer. */
-  freshen(tenant: TenantId): Promise<StorageUse | undefined>;
-  hold(whose: QuotaOwner, file: HeldFile): Promise<CounterVerdict>;
+  /** Updates the counters from SQL. False when they do not answer. */
+  freshen(tenant: TenantId): Promise<boolean>;
+  /** False if the counters did not answer the tenant's last hold, and still do not: then no row should be written. */
+  isAnswering(tenant: TenantId): Promise<boolean>;
+  /** `use`: as SQL had it after the file's row was written. */
+  hold(whose: QuotaOwner, file: HeldFile, use: StorageUse): Promise<CounterVerdict>;
   /** For an upload that failed. `over`: there is no such hold. `unavailable`: to be repeated. */
   release(file: HeldFile): Promise<"released" | "over" | "unavailable">;
   /** For an upload that is stored. False when the counters do not answer: to be repeated. */
@@ -47,8 +51,11 @@ export type HeldFile = Pick<TenantFile, "id" | "tenantId" | "sizeBytes">;
 const holdMs = 86_400_000;
 const holdLeastMs = 60_000;
 const atOnce = 25;
+const unansweredMost = 1_000;
 
 export function createStorageQuota(counters: Counters, store: FileStore, now: () => number): StorageQuota {
+  const unanswered = new LRUCache<TenantId, true>({ max: unansweredMost });
+
   /** Afterwards everything that may still be stored is held. Throws when the counters do not answer. */
   async function holdAgain(tenant: TenantId): Promise<void> {
     const files = await store.admitted(tenant);
@@ -71,29 +78,49 @@ export function createStorageQuota(counters: Counters, store: FileStore, now: ()
     await Promise.all(files.filter(({ id }) => !pending.has(id)).map((file) => counters.release(holdId(file))));
   }
 
-  const limitOf = ({ id, max }: QuotaOwner): Limit => ({
-    ...storageLimit(id, max),
-    async seed() {
-      await holdAgain(id);
-      return (await store.storageUse(id)).bytes;
-    },
-  });
+  async function hold(whose: QuotaOwner, file: HeldFile, use: StorageUse): Promise<CounterVerdict> {
+    const verdict = await tryToHold(whose, file, use);
+    if (verdict.kind === "unavailable") unanswered.set(whose.id, true);
+    return verdict;
+  }
+
+  async function isAnswering(tenant: TenantId): Promise<boolean> {
+    if (!unanswered.has(tenant)) return true;
+    if ((await figures(tenant)) === undefined) return false;
+    unanswered.delete(tenant);
+    return true;
+  }
+
+  async function tryToHold({ id, max }: QuotaOwner, file: HeldFile, use: StorageUse): Promise<CounterVerdict> {
+    const charge = { limit: storageLimit(id, max), amount: file.sizeBytes };
+    const ask = (truth: Truth) => counters.holdInSync(holdId(file), charge, holdMs, truth);
+    const verdict = await ask({ used: use.bytes, version: use.version, held: use.pending });
+    if (verdict.kind !== "lost") return verdict;
+    // Or an upload was completed since `use` was read, and is no longer held: then holding again finds nothing to do.
+    if (!(await isHeldAgain(id))) return unavailable;
+    // Read after holding again: what was stored meanwhile then counts twice rather than not at all.
+    const { bytes, version } = await store.storageUse(id);
+    const again = await ask({ used: bytes, version, held: 0 });
+    return again.kind === "lost" ? unavailable : again;
+  }
+
+  const isHeldAgain = (tenant: TenantId): Promise<boolean> =>
+    holdAgain(tenant).then(
+      () => true,
+      () => false,
+    );
 
   async function figures(tenant: TenantId): Promise<StorageFigures | undefined> {
     const answer = await counters.status([storageLimit(tenant, null)]);
     return answer.kind === "known" ? answer.limits[0] : undefined;
   }
 
-  async function freshen(tenant: TenantId): Promise<StorageUse | undefined> {
+  async function freshen(tenant: TenantId): Promise<boolean> {
     const announced = await store.storageUse(tenant);
     const known = await figures(tenant);
-    if (known === undefined) return undefined;
-    try {
-      if (known.held < announced.pending) await holdAgain(tenant);
-    } catch {
-      return undefined;
-    }
-    return (await sync(tenant, announced)) ? announced : undefined;
+    if (known === undefined) return false;
+    if (known.held < announced.pending && !(await isHeldAgain(tenant))) return false;
+    return await sync(tenant, announced);
   }
 
   async function sync(tenant: TenantId, { bytes, version }: StorageTotal): Promise<boolean> {
@@ -109,10 +136,11 @@ export function createStorageQuota(counters: Counters, store: FileStore, now: ()
     freshen,
     sync,
     release,
-    hold: (whose, file) => counters.hold(holdId(file), [{ limit: limitOf(whose), amount: file.sizeBytes }], holdMs),
+    isAnswering,
+    hold,
     settle: async (file, total) => (await sync(file.tenantId, total)) && (await release(file)) !== "unavailable",
     figures,
-    freshFigures: async (tenant) => ((await freshen(tenant)) === undefined ? undefined : await figures(tenant)),
+    freshFigures: async (tenant) => ((await freshen(tenant)) ? await figures(tenant) : undefined),
   };
 }
 

@@ -67,6 +67,12 @@ export function recount(sql: Sql, tenant: TenantId, dryRun: boolean): Promise<Re
   });
 }
 
+/** For another statement of the tenant: 0 if there is no row. */
+export const storageTotalColumns = (own: TenantDb) =>
+  (["bytes", "version", "files"] as const).map((column) =>
+    raw<number>`coalesce(${own.selectFrom("tenant_storage").select(column)}, 0)`.as(column),
+  );
+
 /** PostgreSQL would return the sum of bigints as a numeric, which we get as text. */
 export const sumOfBytes = raw<number>`cast(coalesce(sum(size_bytes), 0) as bigint)`;
 
