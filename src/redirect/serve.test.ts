@@ -5,6 +5,8 @@ import { createMetrics } from "../base/metrics.ts";
 import type { Verdict } from "../limits/verdict.ts";
 import type { TargetFile } from "../links/link.ts";
 import type { LinkNumber, TenantNumber } from "../sql/schema.ts";
+import type { KnownTenants, Standing } from "../tenants/known-tenants.ts";
+import { defaultLimits } from "../tenants/tenants.ts";
 import { createBots } from "./bots.ts";
 import { hitReasons } from "./decide.ts";
 import { type CachedLink, cachedLink } from "./link-source.ts";
@@ -20,7 +22,7 @@ const home = "https://example.com/";
 const file: TargetFile = { key: "k", name: "a.pdf", type: "application/pdf", sizeBytes: 1, sha256: null };
 const plain = cachedLink({
   ...{ url: home, file: null, permanent: false, expiresAt: null, fallbackUrl: null, password: false },
-  ...{ suspended: false, choice: null, hitsMax: null },
+  ...{ suspended: false, choice: null, hitsPerMonth: null },
   clicks: { link: 1 as LinkNumber, tenant: 1 as TenantNumber, tags: [], facts: true },
 });
 const choice = { rules: [], split: [], forwardQuery: false };
@@ -35,7 +37,15 @@ interface Visit {
   /** Answers only after a turn of the loop, as a limit does that has to be asked for. */
   readonly late?: boolean;
   readonly query?: string;
+  readonly tenants?: Partial<KnownTenants>;
 }
+
+const standing: Standing = {
+  ...{ isStopped: false, hitsPerLink: null, facts: true, plan: defaultLimits, generation: 1 },
+};
+const tenants: Partial<KnownTenants> = {
+  ...{ generation: 1, peek: () => standing, lookup: () => Promise.reject(new Error("asked for what was in memory")) },
+};
 
 /** Serves one visit from memory, and returns the status with all records that it left. */
 async function visit({ link = {}, path = "abc", method = "GET", headers = {}, query = "", ...more }: Visit) {
@@ -50,17 +60,21 @@ async function visit({ link = {}, path = "abc", method = "GET", headers = {}, qu
   const known = { version: 1, value: { ...plain, ...link } };
   const verdicts = [...(more.verdicts ?? [])];
   const records: string[] = [];
+  let spent: number | null | undefined;
+  let withFacts: boolean | undefined;
   const serve = createRedirect({
     cache: {
       peek: (key: string) => (key === "abc" ? known : undefined),
       lookup: async () => known,
       announce() {},
     } as never,
+    tenants: { ...tenants, ...more.tenants } as KnownTenants,
     hosts: { of: () => ({ kind: "ours", named: true }) },
     isBot: createBots(),
     meters: {
       of: () => ({}),
-      spend() {
+      spend(_meter: unknown, _draws: unknown, max: number | null) {
+        spent = max;
         const verdict = { kind: verdicts.shift() ?? "granted", retryAfterSeconds: 1 };
         return more.late === true ? Promise.resolve(verdict) : verdict;
       },
@@ -73,8 +87,10 @@ async function visit({ link = {}, path = "abc", method = "GET", headers = {}, qu
     },
     routeVisitor: createRouting(visitors, clock),
     capture: {
-      record: (_request, key, { link: number }, reason, variant, url) =>
-        void records.push([key, number, hitReasons[reason], variant, url].join(" | ")),
+      record(_request, key, { link: number, facts }, reason, variant, url) {
+        records.push([key, number, hitReasons[reason], variant, url].join(" | "));
+        withFacts = facts;
+      },
     },
     detailsOf: async () => undefined,
     brands: { of: () => undefined },
@@ -91,7 +107,13 @@ async function visit({ link = {}, path = "abc", method = "GET", headers = {}, qu
     ...body,
   });
   const response = await serve(request, path, "");
-  return { status: response?.status, location: response?.headers.get("location") ?? undefined, records };
+  return {
+    status: response?.status,
+    location: response?.headers.get("location") ?? undefined,
+    records,
+    max: spent,
+    facts: withFacts,
+  };
 }
 
 const record = (reason: string, variant = "", url = home) => `abc | 1 | ${reason} | ${variant} | ${url}`;
@@ -170,6 +192,43 @@ describe("what does not count is not recorded:", () => {
   test.each(cases)("%s", async (_, given, status) => {
     const answer = await visit(given);
     expect([answer.status, answer.records]).toEqual([status, []]);
+  });
+});
+
+describe("a link in memory is put together with its tenant:", () => {
+  const other = (more: Partial<Standing>): Standing => ({ ...standing, generation: 2, ...more });
+  const news = (more: Partial<Standing>) => ({ generation: 2, peek: () => other(more) });
+  const awaited = (more: Partial<Standing>) => ({
+    ...{ generation: 2, peek: () => undefined, lookup: async () => other(more) },
+  });
+  const cases: [string, Visit, number][] = [
+    ["as it is in memory", { link: { standing }, tenants: { peek: () => undefined } }, 302],
+    ["which was stopped", { link: { standing }, tenants: news({ isStopped: true }) }, 451],
+    ["which was not, any more", { link: { standing: { ...standing, isStopped: true } }, tenants: news({}) }, 302],
+    ["which must be looked up", { link: { standing }, tenants: awaited({}) }, 302],
+    ["which was stopped, and must be looked up", { link: { standing }, tenants: awaited({ isStopped: true }) }, 451],
+    ["a preview", { path: "abc+", link: { standing }, tenants: news({ isStopped: true }) }, 451],
+    ["the right password", { method: "POST", link: { password: true }, tenants: news({ isStopped: true }) }, 451],
+    ["which cannot be looked up", { link: { standing }, tenants: { generation: 2, peek: () => undefined } }, 503],
+  ];
+  test.each(cases)("%s", async (_, given, status) => expect((await visit(given)).status).toBe(status));
+
+  test("its limit is that of the tenant, within which the owner may set one", async () => {
+    const maxOf = async (hitsPerMonth: number | null, hitsPerLink: number | null) =>
+      (await visit({ link: { hitsPerMonth, standing }, tenants: news({ hitsPerLink }) })).max;
+    expect(await maxOf(null, null)).toBeNull();
+    expect(await maxOf(null, 5)).toBe(5);
+    expect(await maxOf(7, 5)).toBe(5);
+    expect(await maxOf(3, 5)).toBe(3);
+    expect(await maxOf(3, null)).toBe(3);
+  });
+
+  test("facts are recorded if both allow it", async () => {
+    const withFacts = async (ownFacts: boolean, facts: boolean) =>
+      (await visit({ link: { ownFacts, standing, clicks: { ...plain.clicks } }, tenants: news({ facts }) })).facts;
+    expect(await withFacts(true, true)).toBe(true);
+    expect(await withFacts(true, false)).toBe(false);
+    expect(await withFacts(false, true)).toBe(false);
   });
 });
 
