@@ -135,7 +135,7 @@ if (postgresAvailable() && redisAvailable()) {
       await wellAgain();
     });
 
-    test("SQL stopped: hot and warm links lead on, cold ones are asked for later, none is said to be missing", async () => {
+    test("SQL stopped: hot and warm links lead on, cold ones are asked for later, none is said to be missing, no call is let in", async () => {
       const { hot, warm, cold } = await links();
       const stale = await figure('quicklink_cache_events_total{event="stale"}');
       postgres.pause();
@@ -155,9 +155,16 @@ if (postgresAvailable() && redisAvailable()) {
         return (await figure('quicklink_cache_events_total{event="stale"}')) > stale || undefined;
       });
       expect(await stateOf()).toBe("200 degraded");
+      // This call reads nothing but who calls, and that is not trusted any more.
+      await until(
+        "nobody to be let in",
+        async () => (await one.call("GET", "/api/tenant")).status === 503 || undefined,
+      );
+      expect((await one.visit(`/${hot}`)).status).toBe(302);
       postgres.resume();
       await wellAgain();
       expect(await reach(one, cold)).toBe(target(cold));
+      expect((await one.call("GET", "/api/tenant")).status).toBe(200);
     });
 
     test("Redis full: whether it evicts or refuses, visitors notice nothing", async () => {

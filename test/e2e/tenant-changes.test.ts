@@ -1,5 +1,6 @@
 /** A tenant's plan, limits and suspension are in force on every server soon after the command, with Redis or without. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { makePerson } from "../ground/people.ts";
 import { postgresAvailable } from "../ground/postgres.ts";
 import { until } from "../ground/process.ts";
 import { type RedisServer, redisAvailable, startRedis } from "../ground/redis.ts";
@@ -30,7 +31,7 @@ async function withRedis(): Promise<Servers> {
     sites: [site, other],
     redis,
     async stop() {
-      await other.server.stop();
+      await other.server.kill();
       await site.server.stop();
       await redis.stop();
     },
@@ -125,5 +126,23 @@ for (const [name, start] of Object.entries(ways)) {
       }
       expect(await raised()).toEqual(before);
     });
+
+    // The last of them: it leaves one server.
+    if (start === withRedis) {
+      test("a suspension is in force though the server that took it is killed with its answer", async () => {
+        const [other, writer] = servers.sites as readonly [Site, Site];
+        const { slug, code, key } = await known();
+        const operator = await makePerson(writer, { operator: true });
+        const path = `/api/operator/workspaces/${slug}/suspension`;
+        expect((await operator.call("PUT", path, { body: { reason: "spam" } })).status).toBe(200);
+        await writer.server.kill();
+        await until(
+          "the links to stop",
+          async () => (await other.reach(`/${code}`)).status === 451 || undefined,
+          soonMs,
+        );
+        await until("calls to be refused", async () => (await calls(other, key)) === 403 || undefined, soonMs);
+      });
+    }
   });
 }
