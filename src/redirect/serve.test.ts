@@ -45,6 +45,7 @@ const standing: Standing = {
 };
 const tenants: Partial<KnownTenants> = {
   ...{ generation: 1, peek: () => standing, lookup: () => Promise.reject(new Error("asked for what was in memory")) },
+  recall: () => undefined,
 };
 
 /** Serves one visit from memory, and returns the status with all records that it left. */
@@ -210,6 +211,19 @@ describe("a link in memory is put together with its tenant:", () => {
     ["a preview", { path: "abc+", link: { standing }, tenants: news({ isStopped: true }) }, 451],
     ["the right password", { method: "POST", link: { password: true }, tenants: news({ isStopped: true }) }, 451],
     ["which cannot be looked up", { link: { standing }, tenants: { generation: 2, peek: () => undefined } }, 503],
+    [
+      "which cannot be looked up, as it was last known",
+      { link: { standing }, tenants: { generation: 2, peek: () => undefined, recall: () => other({}) } },
+      302,
+    ],
+    [
+      "which is not looked up in time, as it was last known",
+      {
+        link: { standing },
+        tenants: { generation: 2, peek: () => undefined, lookup: () => new Promise(() => {}), recall: () => other({}) },
+      },
+      302,
+    ],
   ];
   test.each(cases)("%s", async (_, given, status) => expect((await visit(given)).status).toBe(status));
 

@@ -14,7 +14,7 @@ import type { Meters } from "../limits/meters.ts";
 import type { Verdict } from "../limits/verdict.ts";
 import { cacheKey, keyOfPath, type LinkKey, type TargetFile } from "../links/link.ts";
 import type { LinkDetails } from "../links/read/details.ts";
-import type { KnownTenants } from "../tenants/known-tenants.ts";
+import type { KnownTenants, Standing } from "../tenants/known-tenants.ts";
 import type { IsBot } from "./bots.ts";
 import { type Answer, complete, type Decision, decide, type HitReason, hitReasons, type VisitFacts } from "./decide.ts";
 import { finalPage, type VisitRefusal, wantsJson } from "./error-pages.ts";
@@ -151,11 +151,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     try {
       const known = await cache.lookup(key, patience);
       const link = known.value;
-      if (link !== undefined && !isSettled(link, tenants)) {
-        // Shared by all visitors who wait for the tenant, so the time of one must not end it for the others.
-        const standing = tenants.lookup(link.clicks.tenant);
-        settle(link, await (patience === undefined ? standing : within(patience, "sql", standing, clock)));
-      }
+      if (link !== undefined && !isSettled(link, tenants)) settle(link, await standingOf(link, patience));
       if (failing) log.info("database available: looking up links again");
       failing = false;
       return known;
@@ -163,6 +159,19 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
       if (!failing) log.error({ error }, "database unavailable: serving cached links only");
       failing = true;
       return undefined;
+    }
+  }
+
+  /** Of its tenant: as it is, or else, like the link itself, as it was last known. */
+  async function standingOf({ clicks: { tenant } }: CachedLink, patience: Patience | undefined): Promise<Standing> {
+    // Shared by all visitors who wait for the tenant, so the time of one must not end it for the others.
+    const found = tenants.lookup(tenant);
+    try {
+      return await (patience === undefined ? found : within(patience, "sql", found, clock));
+    } catch (error) {
+      const last = tenants.recall(tenant);
+      if (last === undefined) throw error;
+      return last;
     }
   }
 

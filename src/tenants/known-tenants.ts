@@ -37,6 +37,8 @@ export interface KnownTenants {
   /** What memory has, if it may be used now. Never waits. */
   peek(tenant: TenantNumber): Standing | undefined;
   lookup(tenant: TenantNumber): Promise<Standing>;
+  /** What memory last knew, however old: for when it cannot be looked up. Never older than what was announced. */
+  recall(tenant: TenantNumber): Standing | undefined;
   byId(id: TenantId): Promise<Tenant | undefined>;
   /** A version exists: nothing older is used from here. */
   announce(change: KeyVersion): void;
@@ -143,6 +145,12 @@ export function createKnownTenants({ tenants, plans, sql, read }: KnownTenantsSe
       const at = generation;
       const record = await recordOf(keyOf(tenant));
       return standingOf(record, await planOf(record.plan), at);
+    },
+
+    recall(tenant) {
+      const record = tenants.recall(keyOf(tenant));
+      const plan = record && (builtInPlans.get(record.plan) ?? plans.recall(record.plan));
+      return plan && standingOf(record, plan, generation);
     },
 
     async byId(id) {

@@ -272,7 +272,7 @@ onEachDatabase(({ openTwo }) => {
     expect((await known.lookup(numbers[0])).isStopped).toBe(true);
   });
 
-  test("a server that does not hear of the feed trusts a tenant and a plan for one second", async () => {
+  test("a server that does not hear of the feed trusts a tenant and a plan for one second, and then knows what was last known", async () => {
     const tenant = await newWorkspace(sql);
     await tenantsOf().change(await slugOf(tenant), { plan: team }, byCommand);
     const number = await tenantNumberOf(sql.db, tenant);
@@ -293,6 +293,11 @@ onEachDatabase(({ openTwo }) => {
     clock.advance(trustedMs);
     await follow();
     expect(known.peek(number)).toBeUndefined();
+    expect(known.recall(number)).toMatchObject({ isStopped: false, generation: known.generation });
+    await createSuspensions(sql, clock).suspendTenant(tenant, "spam", byCommand);
+    expect(known.recall(number)?.isStopped).toBe(false);
+    await follow();
+    expect(known.recall(number)).toBeUndefined(); // it is known to be outdated
   });
 
   test("a tenant that does not exist is not remembered: a replica may not have it yet", async () => {
