@@ -19,7 +19,7 @@ const targets = { bytes: { most: 300 } } as const satisfies Record<string, Targe
 const links = 1_000_000;
 const step = 50_000;
 const wanted = 100_000_000;
-const hitsMax = 10_000;
+const hitsPerMonth = 10_000;
 const yearMs = 365 * 86_400_000;
 
 export async function redisBytes(): Promise<readonly Figure[]> {
@@ -54,10 +54,10 @@ async function sizesOf({ server, fill }: RedisLinks): Promise<Size[]> {
   const shapes: readonly [name: string, more: Partial<CachedLink>][] = [
     ["never ends, no limit", {}],
     ["no limit", { expiresAt }],
-    ["never ends", { hitsMax }],
-    ["as they are by default", { expiresAt, hitsMax }],
+    ["never ends", { hitsPerMonth }],
+    ["as they are by default", { expiresAt, hitsPerMonth }],
   ];
-  const name = `ql:v4:link:{${codeOf(0)}}`;
+  const name = `ql:v5:link:{${codeOf(0)}}`;
   const sizes: Size[] = [];
   for (const [shape, more] of shapes) {
     await fill(0, 1, more);

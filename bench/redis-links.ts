@@ -63,6 +63,6 @@ function put(tier: RedisCache<CachedLink>, code: string, more: Partial<CachedLin
 const plainLink = (code: string): CachedLink =>
   cachedLink({
     ...{ url: urlOf(code), file: null, permanent: false, expiresAt: null, fallbackUrl: null },
-    ...{ password: false, suspended: false, hitsMax: null, choice: null },
+    ...{ password: false, suspended: false, hitsPerMonth: null, choice: null },
     clicks: { link: 12_345_678 as LinkNumber, tenant: -1_234 as TenantNumber, tags: [], facts: true },
   });

@@ -12,7 +12,8 @@
  * - writer_killed: a server is killed between its commit and its answer, so that it cannot announce the change
  * - created_and_deleted: links are requested before they exist, created, deleted and restored (`switches.ts`)
  * - link_suspended, tenant_suspended, limit_changed, plan_changed, plan_edited: by the operator's commands
- * - session_revoked, member_removed, role_changed, key_revoked: what a person or key may do (`people.ts`)
+ * - session_revoked, member_removed, role_changed, key_revoked, workspace_suspended, workspace_plan, plan_limits: what a person,
+ *   a key or a workspace may do (`people.ts`)
  * - late_reader: an old version is written to Redis after the edit, and a server starts (`late-reader.ts`)
  *
  * And what deleting the key and letting the next reader fill it would have left behind, on the same stores.

@@ -56,7 +56,7 @@ export const redirect: Proof = {
     control("every link looked up the slow way", [
       {
         file: "redirect/serve.ts",
-        from: "if (known === undefined) return slow(request, path, domain);",
+        from: "if (known === undefined || !isSettled(known.value, tenants)) return slow(request, path, domain);",
         to: "if (true) return slow(request, path, domain);",
       },
     ]),

@@ -12,7 +12,7 @@ import { createResources, type Resources } from "./base/resources.ts";
 import { createRing, type Ring } from "./base/seal.ts";
 import { createSigningKeys, type SigningKeys } from "./base/signature.ts";
 import { saltKey } from "./base/signing-keys.ts";
-import { type Cache, createCache } from "./cache/cache.ts";
+import { type Cache, createCache, type Source } from "./cache/cache.ts";
 import type { Publish } from "./cache/feed.ts";
 import { uncounted } from "./cache/hit-counts.ts";
 import { createCodes } from "./codes/codes.ts";
@@ -40,10 +40,9 @@ import { createSafeFetch, type SafeFetch } from "./safe-fetch/safe-fetch.ts";
 import { firstFingerprint, requireSalt, takeCodeBlock } from "./sql/code-counter.ts";
 import { tryLockFolder } from "./sql/folder-lock.ts";
 import { migrate, requireCurrentSchema, schemaState } from "./sql/migrate.ts";
-import { createOutdated, type Outdated } from "./sql/outdated-tenants.ts";
 import type { PostgresOptions } from "./sql/postgres.ts";
 import type { Sql } from "./sql/sql.ts";
-import { createKeys, type Keys } from "./tenants/keys.ts";
+import { type ApiKey, createKeys, type KeyHash, type Keys, keySource, sizeOfKey } from "./tenants/keys.ts";
 import { createTenants, type Tenants } from "./tenants/tenants.ts";
 
 /** What the server, its background thread and the command line share: SQL and the subjects on top of it. */
@@ -54,6 +53,8 @@ export interface Core {
   readonly keys: Keys;
   /** What decides about people: their account, sessions and memberships. */
   readonly access: Cache<PersonAccess, PersonId>;
+  /** API keys that were used, by their hash. */
+  readonly knownKeys: Cache<ApiKey, KeyHash>;
   readonly sessions: Sessions;
   readonly people: People;
   readonly personTokens: PersonTokens;
@@ -64,7 +65,6 @@ export interface Core {
   readonly past: LinkPast;
   readonly targets: HealthStore;
   readonly suspensions: Suspensions;
-  readonly outdated: Outdated;
   readonly blocklist: Blocklist;
   readonly reports: Reports;
   readonly domains: Domains;
@@ -128,7 +128,8 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
     });
     const resources = createResources({ embedded: config.embedded, pool: config.QL_DATABASE_POOL });
     const passwords = createPasswords(resources.passwords);
-    const access = openAccess(config, sql, clock);
+    const access = openCallers<PersonAccess, PersonId>(config, clock, accessSource(sql), sizeOfAccess);
+    const knownKeys = openCallers<ApiKey, KeyHash>(config, clock, keySource(sql), sizeOfKey);
     const sessions = createSessions({ sql, clock, access, publish });
     const personTokens = createPersonTokens(clock);
     const people = createPeople({ sql, clock, sessions, tokens: personTokens });
@@ -138,16 +139,16 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
       sql,
       clock,
       store,
-      tenants: createTenants(sql, clock),
+      tenants: createTenants(sql, clock, publish),
       targets,
       trash,
       past,
-      suspensions: createSuspensions(sql, clock),
-      outdated: createOutdated(sql, clock),
+      suspensions: createSuspensions(sql, clock, publish),
       blocklist,
       reports: createReports(sql, clock),
-      keys: createKeys(sql, clock),
+      keys: createKeys({ sql, clock, known: knownKeys, publish }),
       access,
+      knownKeys,
       sessions,
       people,
       personTokens,
@@ -189,14 +190,18 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   }
 }
 
-const accessBytes = 8 * 1_048_576;
+const callerBytes = 8 * 1_048_576;
 
-function openAccess(config: Config, sql: Sql, clock: Clock): Cache<PersonAccess, PersonId> {
-  return createCache<PersonAccess, PersonId>({
-    ...{ source: accessSource(sql), clock, counts: uncounted(), sizeBytes: accessBytes, sizeOf: sizeOfAccess },
-    wait: config.wait,
+/** What lets somebody in. When the database cannot say whether it still does, nobody is let in: `staleMs`. */
+const openCallers = <Value extends object, Key extends string>(
+  { wait }: Config,
+  clock: Clock,
+  source: Source<Value>,
+  sizeOf: (value: Value) => number,
+): Cache<Value, Key> =>
+  createCache<Value, Key>({
+    ...{ source, clock, counts: uncounted(), sizeBytes: callerBytes, sizeOf, wait, staleMs: 0 },
   });
-}
 
 async function pageOf(safeFetch: SafeFetch, url: string): Promise<string | undefined> {
   const answer = await safeFetch.fetch("GET", url);

@@ -9,8 +9,8 @@ import { dirname, join, normalize } from "node:path";
 const root = join(import.meta.dir, "../src");
 
 const most = {
-  "A redirect from memory": 8,
-  "A cold redirect": 26,
+  "A redirect from memory": 9,
+  "A cold redirect": 27,
   "POST /api/links": 35,
   "An edit seen on another server": 17,
   "A hit charged and recorded": 14,

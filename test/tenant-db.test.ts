@@ -63,6 +63,10 @@ const crossings: Readonly<Record<string, readonly [uses: number, why: string]>> 
   "src/link-health/store.ts": [2, "one process checks the links of all tenants"],
   "src/people/access.ts": [1, "a person may be a member of several workspaces"],
   "src/people/account-data.ts": [5, "a person's keys, history, invitations and memberships are in several workspaces"],
+  "src/people/workspaces/keys-of-member.ts": [
+    1,
+    "a person's keys in all workspaces, whose versions are raised together",
+  ],
   "src/people/workspaces/invitations.ts": [1, "whoever has the token is shown which workspace it is for"],
   "src/people/workspaces/workspaces.ts": [2, "the workspaces of a person"],
   "src/people/factors/identities.ts": [1, "somebody may be invited to any workspace"],

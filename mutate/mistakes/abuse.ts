@@ -24,8 +24,14 @@ export const abuse: Mistakes = {
   },
   "new-version-of-what-was-not-suspended": {
     file: "abuse/suspensions.ts",
-    from: "if (numDeletedRows === 0n) throw new NotSuspended();",
-    to: "if (numDeletedRows === 0n) return undefined;",
+    from: "if (numDeletedRows === 0n) throw new NotSuspended();\n          await recordLink",
+    to: "if (numDeletedRows === 0n) return undefined;\n          await recordLink",
+    tests: suspensions,
+  },
+  "new-version-of-a-tenant-that-was-not-suspended": {
+    file: "abuse/suspensions.ts",
+    from: "if (numDeletedRows === 0n) throw new NotSuspended();\n          await recordTenant",
+    to: "await recordTenant",
     tests: suspensions,
   },
   "list-frees-what-the-operator-stopped": {
@@ -34,11 +40,12 @@ export const abuse: Mistakes = {
     to: "",
     tests: suspensions,
   },
-  "tenant-suspended-without-its-links": {
+  "tenant-suspended-without-a-version": {
     file: "abuse/suspensions.ts",
-    from: "          .execute();\n        await outdate(trx, [tenant]);\n",
-    to: "          .execute();\n",
-    tests: suspensions,
+    from: 'return raiseVersions(sql, trx, [{ kind: "domain", keys }, await raisedTenant(trx, tenant)], clock.now());',
+    to: 'return raiseVersions(sql, trx, [{ kind: "domain", keys }], clock.now());',
+    tests: ["test/conformance/known-tenants.test.ts"],
+    only: "a suspension",
   },
   "operators-reason-overwritten": {
     file: "abuse/apply-blocklist.ts",

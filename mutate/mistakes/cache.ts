@@ -7,6 +7,20 @@ const gathered = ["src/cache/gathered-source.test.ts"];
 const correct = ["src/cache/correct-tier.test.ts"];
 
 export const cache: Mistakes = {
+  "stale-callers-let-in": {
+    file: "cache/cache.ts",
+    from: "clock.elapsed() - known.filledAt > staleMs) throw error;",
+    to: "clock.elapsed() - known.filledAt > staleMostMs) throw error;",
+    tests: ["test/conformance/known-tenants.test.ts"],
+    only: "cannot say whether it still works",
+  },
+  "tenant-taken-for-a-link": {
+    file: "cache/tier.ts",
+    from: 'if (part !== value) return { kind: "unknown" };',
+    to: "",
+    tests: ["test/conformance/link-tiers.test.ts"],
+    only: "put together with its tenant",
+  },
   "older-version-remembered": {
     file: "cache/cache.ts",
     from: "if ((remembered(key)?.version ?? 0) > answer.version) return;",

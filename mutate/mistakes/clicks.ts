@@ -14,6 +14,13 @@ const purge = ["test/conformance/click-purge.test.ts"];
 const shelves = ["src/clicks/event-shelves.test.ts"];
 
 export const clicks: Mistakes = {
+  "switched-facts-without-a-version": {
+    file: "clicks/settings.ts",
+    from: "flag === before.facts ? [] : [await raisedTenant(trx, tenant.id)]",
+    to: "[]",
+    tests: ["test/conformance/known-tenants.test.ts"],
+    only: "clicks without facts",
+  },
   "export-goes-on-after-removal": {
     file: "clicks/reports/export.ts",
     from: "if (!isFirst) await still();",

@@ -3,6 +3,13 @@ import type { Mistakes } from "../mistake.ts";
 const store = ["test/conformance/domains.test.ts"];
 
 export const domains: Mistakes = {
+  "default-domain-without-a-version": {
+    file: "domains/store.ts",
+    from: "changed.is_default === row.is_default ? [] : [await raisedTenant(trx, tenant)]",
+    to: "[]",
+    tests: ["test/conformance/known-tenants.test.ts"],
+    only: "a default domain has",
+  },
   "unproven-domain-verified": {
     file: "domains/domains.ts",
     from: "if (!(await outgoing.run(tenant, () => evidence.shows(host, tokenText(token))))) {",
@@ -44,8 +51,8 @@ export const domains: Mistakes = {
   },
   "domain-change-not-raised": {
     file: "domains/store.ts",
-    from: 'const change = row.state === "verified" ? await raise(trx, host, at) : undefined;',
-    to: "const change = undefined;",
+    from: 'const changes = row.state === "verified" ? await raise(trx, host, at, ...more) : [];',
+    to: "const changes: Change[] = [];",
     tests: store,
   },
   "page-of-domains-repeats": {

@@ -28,12 +28,6 @@ export const links: Mistakes = {
     tests: isolation,
     only: "serve no file of theirs",
   },
-  "suspended-tenant-still-serves": {
-    file: "links/store.ts",
-    from: "suspended: (row.suspended_at ?? row.tenant_suspended_at ?? row.tenant_delete_at) !== null,",
-    to: "suspended: row.suspended_at !== null,",
-    tests: ["test/conformance/suspensions.test.ts"],
-  },
   "purge-of-what-expires-soon": {
     file: "links/store.ts",
     from: '.where("links.expires_at", "<", expiredBefore)',
@@ -48,11 +42,11 @@ export const links: Mistakes = {
     tests: ["test/conformance/suspensions.test.ts"],
   },
   "own-limit-beyond-the-plan": {
-    file: "links/rows.ts",
+    file: "links/link.ts",
     from: "(own ?? allowed) : Math.min(own, allowed);",
     to: "(own ?? allowed) : own;",
-    tests: ["test/conformance/tenants.test.ts"],
-    only: "caps a link's own maximum",
+    tests: ["src/redirect/serve.test.ts"],
+    only: "its limit is that of the tenant",
   },
   "own-limit-above-the-plan-accepted": {
     file: "links/links.ts",
@@ -192,12 +186,5 @@ export const links: Mistakes = {
     from: "if (!own.has(name)) more.append(name, value);",
     to: "more.append(name, value);",
     tests: ["src/redirect/forward-query.test.ts"],
-  },
-  "facts-recorded-though-the-tenant-switched-them-off": {
-    file: "links/store.ts",
-    from: "facts: row.facts === 1 && row.tenant_facts !== 0,",
-    to: "facts: row.facts === 1,",
-    tests: ["test/conformance/link-tiers.test.ts"],
-    only: "SQLite",
   },
 };

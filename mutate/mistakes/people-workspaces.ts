@@ -122,10 +122,24 @@ export const workspaceMistakes: Mistakes = {
   },
   "deleted-workspace-not-announced": {
     file: "people/workspaces/workspaces.ts",
-    from: "await outdate(trx, [tenant]);",
-    to: "",
+    from: "[...raises, await raisedTenant(trx, tenant)]",
+    to: "raises",
     tests: workspaces,
     only: "stops at once",
+  },
+  "renamed-workspace-without-a-version": {
+    file: "people/workspaces/workspaces.ts",
+    from: "await sessions.touch(trx, await peopleOf(trx, tenant), await raisedTenant(trx, tenant));",
+    to: "await sessions.touch(trx, await peopleOf(trx, tenant));",
+    tests: ["test/conformance/known-tenants.test.ts"],
+    only: "by its people",
+  },
+  "keys-of-a-removed-person-without-versions": {
+    file: "people/workspaces/members.ts",
+    from: "sessions.touch(trx, [person], await raisedKeysOf(trx, person));",
+    to: "sessions.touch(trx, [person]);",
+    tests: ["test/conformance/known-tenants.test.ts"],
+    only: "with its creator is",
   },
   "erased-before-its-time": {
     file: "people/workspaces/erase.ts",

@@ -218,18 +218,6 @@ export const sql: Mistakes = {
     to: "line",
     tests: jobs,
   },
-  "outdated-page-begins-again": {
-    file: "sql/outdated-tenants.ts",
-    from: "set({ position: last })",
-    to: 'set({ position: rows[0]?.id ?? "" })',
-    tests: ["test/conformance/outdated.test.ts"],
-  },
-  "note-kept-at-its-place": {
-    file: "sql/outdated-tenants.ts",
-    from: 'conflict.column("name").doUpdateSet({ position: "" })',
-    to: 'conflict.column("name").doNothing()',
-    tests: ["test/conformance/outdated.test.ts"],
-  },
   "sqlite-waits-for-another-writer": {
     file: "sql/sqlite.ts",
     from: '    await this.#connection.executeQuery(CompiledQuery.raw("begin immediate"));',

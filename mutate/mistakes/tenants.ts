@@ -1,6 +1,7 @@
 import type { Mistakes } from "../mistake.ts";
 
 const tenants = ["test/conformance/tenants.test.ts"];
+const known = ["test/conformance/known-tenants.test.ts"];
 
 export const tenantMistakes: Mistakes = {
   "key-of-a-removed-member": {
@@ -12,17 +13,10 @@ export const tenantMistakes: Mistakes = {
   },
   "expired-key-works": {
     file: "tenants/keys.ts",
-    from: "if (row.expires_at !== null && row.expires_at <= clock.now()) return undefined;",
-    to: "if (row.expires_at !== null && row.expires_at < clock.now()) return undefined;",
+    from: "(key.expiresAt ?? Infinity) <= clock.now()) return undefined;",
+    to: "(key.expiresAt ?? Infinity) < clock.now()) return undefined;",
     tests: tenants,
     only: "a key works until it expires",
-  },
-  "revoked-key-works": {
-    file: "tenants/keys.ts",
-    from: "if (!row || row.revoked_at !== null) return undefined;",
-    to: "if (!row) return undefined;",
-    tests: tenants,
-    only: "a key that is revoked",
   },
   "secret-stored": {
     file: "tenants/keys.ts",
@@ -52,21 +46,98 @@ export const tenantMistakes: Mistakes = {
     tests: tenants,
     only: "at the latest time that any instance saw",
   },
-  "changed-limit-outdates-nothing": {
+  "changed-tenant-without-a-version": {
     file: "tenants/tenants.ts",
-    from: "if (!samePlan || limits.hitsPerLinkPerMonth !== before.hitsPerLinkPerMonth) await outdate(trx, [row.id]);",
-    to: "if (!samePlan) await outdate(trx, [row.id]);",
-    tests: ["test/conformance/outdated.test.ts"],
+    from: '{ kind: "tenant", keys: [String(row.number)] }',
+    to: '{ kind: "tenant", keys: [] }',
+    tests: known,
+    only: "another plan|a limit of its own|by the operator",
   },
-  "changed-plan-outdates-nothing": {
+  "changed-plan-without-a-version": {
     file: "tenants/tenants.ts",
-    from: "if (before && parseLimits(before.limits).hitsPerLinkPerMonth === limits.hitsPerLinkPerMonth) return;",
-    to: "if (before) return;",
-    tests: ["test/conformance/outdated.test.ts"],
+    from: '{ kind: "plan", keys: [name] }',
+    to: '{ kind: "plan", keys: [] }',
+    tests: known,
+    only: "a plan that changes",
+  },
+  "revoked-key-without-a-version": {
+    file: "tenants/keys.ts",
+    from: '{ kind: "key", keys: [row.hash] }',
+    to: '{ kind: "key", keys: [] }',
+    tests: known,
+    only: "is revoked is refused",
+  },
+  "revoked-key-works": {
+    file: "tenants/keys.ts",
+    from: "value: row === undefined || row.revoked_at !== null ? undefined : toKey(row)",
+    to: "value: row === undefined ? undefined : toKey(row)",
+    tests: known,
+    only: "is refused once the feed is read",
+  },
+  "version-of-a-tenant-not-read": {
+    file: "tenants/known-tenants.ts",
+    from: "{ version: versions.get(String(number)) ?? 0, value }",
+    to: "{ version: 1_000_000, value }",
+    tests: known,
+    only: "is read again",
+  },
+  "news-that-leave-the-generation": {
+    file: "tenants/known-tenants.ts",
+    from: 'if (kind === "tenant" && tenants.announce(keyOf(key), version)) generation++;',
+    to: 'if (kind === "tenant") tenants.announce(keyOf(key), version);',
+    tests: known,
+    only: "not current after them",
+  },
+  "plan-news-that-leave-the-generation": {
+    file: "tenants/known-tenants.ts",
+    from: 'if (kind === "plan" && plans.announce(key, version)) generation++;',
+    to: 'if (kind === "plan") plans.announce(key, version);',
+    tests: known,
+    only: "a plan that changes",
+  },
+  "standing-by-an-older-plan": {
+    file: "tenants/known-tenants.ts",
+    from: "if (before?.plan === plan) {",
+    to: "if (before !== undefined) {",
+    tests: known,
+    only: "a plan that changes",
+  },
+  "deleted-tenant-answers": {
+    file: "tenants/known-tenants.ts",
+    from: "suspended !== null || deleteAt !== null",
+    to: "suspended !== null",
+    tests: known,
+    only: "a deletion",
+  },
+  "tenants-own-limit-ignored": {
+    file: "tenants/known-tenants.ts",
+    from: "{ ...plan, ...overrides };",
+    to: "plan;",
+    tests: known,
+    only: "a limit of its own",
+  },
+  "unknown-tenant-remembered": {
+    file: "tenants/known-tenants.ts",
+    from: "return value === undefined ? noTenant(keyOf(number)) : {",
+    to: "return {",
+    tests: known,
+    only: "is not remembered",
+  },
+  "tenant-in-redis-with-an-unknown-field": {
+    file: "tenants/tenant-format.ts",
+    from: "names.length === fields.length && ",
+    to: "",
+    tests: ["src/tenants/tenant-format.test.ts"],
+  },
+  "tenant-in-redis-without-a-check": {
+    file: "tenants/tenant-format.ts",
+    from: "name in json && checks[name](json)",
+    to: "name in json",
+    tests: ["src/tenants/tenant-format.test.ts"],
   },
   "plan-that-there-is-not": {
     file: "tenants/tenants.ts",
-    from: "if (plan !== undefined) await holdPlan(trx, plan);",
+    from: "if (plan !== undefined) await requirePlan(plan);",
     to: "",
     tests: tenants,
     only: "and an existing plan",

@@ -103,27 +103,61 @@ export const controls: readonly Control[] = [
     breaks: ["created_and_deleted.behind_itself", "created_and_deleted.longest_ms"],
   },
   {
-    name: "a change of a tenant that does not reach its links",
+    name: "a tenant that changes without a new version",
     edits: [
       {
-        file: "sql/outdated-tenants.ts",
-        from: "await raiseVersions(sql, trx, { links: rows }, clock.now());",
-        to: "",
+        file: "tenants/tenants.ts",
+        from: '{ kind: "tenant", keys: [String(row.number)] }',
+        to: '{ kind: "tenant", keys: [] }',
+      },
+      {
+        file: "tenants/tenant-number.ts",
+        from: "keys: [String(await tenantNumberOf(trx, id))],",
+        to: "keys: (await tenantNumberOf(trx, id)) === 0 ? [] : [],",
       },
     ],
-    plays: ["tenant_suspended"],
-    breaks: ["tenant_suspended.longest_ms"],
+    plays: ["tenant_suspended", "limit_changed", "plan_changed", "workspace_suspended", "workspace_plan"],
+    breaks: ["tenant_suspended", "limit_changed", "plan_changed"]
+      .map((scenario) => `${scenario}.longest_ms`)
+      .concat(["workspace_suspended", "workspace_plan"].flatMap((one) => [`${one}.max_ms`, `${one}.own_after`])),
+  },
+  {
+    name: "a plan that changes without a new version",
+    edits: [{ file: "tenants/tenants.ts", from: '{ kind: "plan", keys: [name] }', to: '{ kind: "plan", keys: [] }' }],
+    plays: ["plan_edited", "plan_limits"],
+    breaks: ["plan_edited.longest_ms", "plan_limits.max_ms", "plan_limits.own_after"],
+  },
+  {
+    name: "a key that is revoked without a new version",
+    edits: [{ file: "tenants/keys.ts", from: '{ kind: "key", keys: [row.hash] }', to: '{ kind: "key", keys: [] }' }],
+    plays: ["key_revoked"],
+    breaks: ["key_revoked.max_ms", "key_revoked.own_after"],
+  },
+  {
+    name: "links that keep what their tenant was",
+    edits: [
+      {
+        file: "redirect/link-source.ts",
+        from: "link.standing.generation === tenants.generation",
+        to: "link.standing.generation > 0",
+      },
+    ],
+    plays: ["tenant_suspended", "plan_edited"],
+    breaks: ["tenant_suspended.longest_ms", "plan_edited.longest_ms"],
   },
   {
     name: "a session that ends without a new version",
     edits: [
       {
         file: "people/sessions.ts",
-        from: 'const changes = await raiseVersions(sql, trx, { kind: "session", keys: people }, clock.now());',
-        to: 'const changes = await raiseVersions(sql, trx, { kind: "session", keys: [] }, clock.now());',
+        from: '[{ kind: "session", keys: people }, ...others]',
+        to: "[...others]",
       },
     ],
-    plays: ["session_revoked", "role_changed"],
-    breaks: ["session_revoked.max_ms", "session_revoked.own_after", "role_changed.max_ms", "role_changed.own_after"],
+    plays: ["session_revoked", "member_removed", "role_changed"],
+    breaks: ["session_revoked", "member_removed", "role_changed"].flatMap((one) => [
+      `${one}.max_ms`,
+      `${one}.own_after`,
+    ]),
   },
 ];

@@ -101,7 +101,11 @@ export async function startSite(): Promise<Site> {
         const slug = `owner-${++owners}`;
         const { id } = await tenants.create(slug, slug, byCommand, "unlimited");
         await tenants.change(slug, { overrides: { storageBytes: max } }, byCommand);
-        const { secret } = await createKeys(sql, systemClock).create(id, { name: "proof", scopes }, byCommand);
+        const { secret } = await createKeys({ sql: sql, clock: systemClock }).create(
+          id,
+          { name: "proof", scopes },
+          byCommand,
+        );
         return { id, slug, key: secret, max };
       }),
     async crash(place) {

@@ -1,21 +1,22 @@
 import type { Clock } from "../base/clock.ts";
 import type { TenantId } from "../base/ids.ts";
+import type { Change, Publish } from "../cache/feed.ts";
 import { type Actor, type HistoryEntry, recordHistory, wordFor } from "../history/history.ts";
 import { cacheKey } from "../links/link.ts";
-import { outdate } from "../sql/outdated-tenants.ts";
 import type { SuspendedLinkTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type Params, statement } from "../sql/statement.ts";
 import { acrossTenants, type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
 import { type Place, raiseVersions } from "../sql/versions.ts";
+import { raisedTenant } from "../tenants/tenant-number.ts";
 
 /**
  * What the operator has suspended. It is stored in tables that no tenant's request writes, and a link is suspended by
  * its (domain, code): neither editing it nor deleting and recreating it undoes that.
  *
  * Suspending a link gives it a new version like any other change, so every cached copy is outdated at once. A tenant is
- * suspended by one row, which every lookup joins and every API call reads; its links get new versions in pages
- * afterwards (`sql/outdated-tenants.ts`).
+ * suspended by one row, and gets a new version itself: what its links answer is put together with it when they are used
+ * (`tenants/known-tenants.ts`).
  */
 export interface Suspensions {
   /** The link's new version; `undefined` if it never existed. Suspending it again changes the reason. */
@@ -38,22 +39,27 @@ export interface SuspensionReason {
   readonly by: Actor;
 }
 
-export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
+export function createSuspensions(sql: Sql, clock: Clock, publish: Publish = () => {}): Suspensions {
   const { db } = sql;
 
   async function touch(trx: Trx, place: Place): Promise<number | undefined> {
     return (await raiseVersions(sql, trx, { links: [place] }, clock.now()))[0]?.version;
   }
 
-  /** Its root and 404 targets follow the tenant. There are at most a hundred domains. */
-  async function touchDomains(trx: Trx, tenant: TenantId): Promise<void> {
+  /** With its domains, whose root and 404 targets follow it. There are at most a hundred. */
+  async function touchTenant(trx: Trx, tenant: TenantId): Promise<Change[]> {
     const domains = await ofTenant(trx, tenant)
       .selectFrom("domains")
       .select("host")
       .where("state", "=", "verified")
       .execute();
     const keys = domains.map(({ host }) => host);
-    await raiseVersions(sql, trx, { kind: "domain", keys }, clock.now());
+    return raiseVersions(sql, trx, [{ kind: "domain", keys }, await raisedTenant(trx, tenant)], clock.now());
+  }
+
+  /** After its commit. */
+  function published(changes: readonly Change[]): void {
+    for (const change of changes) publish(change);
   }
 
   /** In the log of the tenant that has the code, or had it last. */
@@ -125,32 +131,41 @@ export function createSuspensions(sql: Sql, clock: Clock): Suspensions {
       return new Map(rows.map(({ domain, code, reason }) => [cacheKey(domain, code), reason]));
     },
 
-    suspendTenant: (tenant, reason, by) =>
-      sql.transaction(async (trx) => {
+    async suspendTenant(tenant, reason, by) {
+      const changes = await sql.transaction(async (trx) => {
+        const raised = await touchTenant(trx, tenant);
         const row = { reason, suspended_by: wordFor(by), suspended_at: clock.now() };
         await ofTenant(trx, tenant)
           .insertInto("suspended_tenants")
           .values(row)
           .onConflict((conflict) => conflict.column("tenant_id").doUpdateSet(row))
           .execute();
-        await outdate(trx, [tenant]);
-        await touchDomains(trx, tenant);
         await recordTenant(trx, tenant, by, "workspace.suspend", { after: { reason } });
-      }),
+        return raised;
+      });
+      published(changes);
+    },
 
-    restoreTenant: (tenant, by) =>
-      sql.transaction(async (trx) => {
-        const { numDeletedRows } = await ofTenant(trx, tenant).deleteFrom("suspended_tenants").executeTakeFirst();
-        if (numDeletedRows === 0n) return false;
-        await outdate(trx, [tenant]);
-        await touchDomains(trx, tenant);
-        await recordTenant(trx, tenant, by, "workspace.unsuspend", {});
+    async restoreTenant(tenant, by) {
+      try {
+        const changes = await sql.transaction(async (trx) => {
+          const raised = await touchTenant(trx, tenant);
+          const { numDeletedRows } = await ofTenant(trx, tenant).deleteFrom("suspended_tenants").executeTakeFirst();
+          if (numDeletedRows === 0n) throw new NotSuspended();
+          await recordTenant(trx, tenant, by, "workspace.unsuspend", {});
+          return raised;
+        });
+        published(changes);
         return true;
-      }),
+      } catch (error) {
+        if (error instanceof NotSuspended) return false;
+        throw error;
+      }
+    },
   };
 }
 
-/** Rolls back the new version of a link that was not suspended: the version is locked first, see `sql/versions.ts`. */
+/** Rolls back the new version of what was not suspended: the version is locked first, see `sql/versions.ts`. */
 class NotSuspended extends Error {}
 
 const selectOwner = statement((db: Db, { domain, code }: Params<Place>) =>

@@ -15,8 +15,8 @@ import type { CacheCounts } from "./hit-counts.ts";
  *
  * Entries are trusted for up to 30 s while the feed is followed, because it would have announced a change. A random
  * part is subtracted, so that entries loaded together do not expire together. If the feed was not heard of for 1.5 s,
- * entries are trusted for 1 s. When the next tier fails, an expired entry is still the best answer; it is served for up
- * to 24 h and counted as stale.
+ * entries are trusted for 1 s. When the next tier fails, an expired entry of a link is still the best answer; it is served
+ * for up to 24 h and counted as stale. What lets somebody in is not: sessions and API keys are then unavailable.
  *
  * The next tier is a `Source`: SQL, or the shared cache in front of SQL when several processes share one.
  */
@@ -84,6 +84,8 @@ export interface CacheOptions<Value> {
   readonly sizeOf: (value: Value) => number;
   /** How long a visitor waits for the source. */
   readonly wait: Readonly<Patience>;
+  /** For how long an expired entry is served when the source fails. A day by default. */
+  readonly staleMs?: number;
   /** Spread of the time for which entries are trusted, as for times to live. */
   readonly jitter?: number;
   readonly random?: () => number;
@@ -92,7 +94,7 @@ export interface CacheOptions<Value> {
 const trustedMostMs = 30_000;
 const untrustedMs = 1_000;
 const feedFreshMs = 1_500;
-const staleMs = 86_400_000;
+const staleMostMs = 86_400_000;
 const entryBytes = 200; // the key, the entry and the list around it
 const missingShare = 8; // the share of memory for unknown codes, so that guessing evicts no link
 const refillsMost = 3;
@@ -107,7 +109,7 @@ interface Flight<Value> {
 export function createCache<Value extends object, Key extends string = string>(
   options: CacheOptions<Value>,
 ): Cache<Value, Key> {
-  const { source, clock, sizeOf, wait, jitter = 0, random = Math.random } = options;
+  const { source, clock, sizeOf, wait, staleMs = staleMostMs, jitter = 0, random = Math.random } = options;
   const floors = new LRUCache<string, number>({ maxSize: floorsMost, sizeCalculation: () => 1 });
   const pushedOut = (entry: Entry<Value>, key: string) => void raise(key, entry.version);
   const found = entries<Value>(options.sizeBytes, (entry) => (entry.value ? sizeOf(entry.value) : 0), pushedOut);

@@ -3,7 +3,8 @@
  * version is a change: committed with what it is about (`sql/versions.ts`), published by the server that made it, and
  * read from the feed by all others (`sql/feed.ts`, `follow.ts`).
  *
- * A link is named by (domain, code), everything else by one key: a domain by its host, the others by their ID.
+ * A link is named by (domain, code), everything else by one key: a domain by its host, a tenant by its number (which every
+ * cached link has), a plan by its name, an API key by its hash, and what a person may do (`session`) by the person's ID.
  */
 export type Change = LinkVersion | KeyVersion;
 
@@ -16,7 +17,7 @@ export interface LinkVersion {
 }
 
 export interface KeyVersion {
-  readonly kind: "domain" | "tenant" | "key" | "session";
+  readonly kind: "domain" | "tenant" | "plan" | "key" | "session";
   readonly key: string;
   readonly version: number;
 }

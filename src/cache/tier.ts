@@ -32,6 +32,19 @@ export interface Tier<Value> {
   put(key: string, answer: Versioned<Value>, ticket: Ticket): void;
 }
 
+/** The values of one kind, in a tier that has several. Anything else under its keys counts as unknown. */
+export const partOf = <All, Part extends All>(tier: Tier<All>, isPart: (value: All) => value is Part): Tier<Part> => ({
+  ...tier,
+  async get(key): Promise<Shared<Part>> {
+    const shared = await tier.get(key);
+    if (shared.kind !== "value") return shared;
+    const { version, value } = shared.answer;
+    const part = value !== undefined && isPart(value) ? value : undefined;
+    if (part !== value) return { kind: "unknown" };
+    return { kind: "value", answer: { version, value: part }, left: shared.left };
+  },
+});
+
 /** Valid until a time by the tier's clock, and in one epoch: a delayed writer must not write later. */
 export interface Ticket {
   readonly until: number;

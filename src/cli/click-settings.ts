@@ -40,7 +40,6 @@ export function clickSettingsCommand(): Command {
           },
           byCommand,
         );
-        await core.outdated.finish(tenant.id);
         printFields(show(settings), format);
       }),
     );

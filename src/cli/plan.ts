@@ -21,10 +21,9 @@ export function planCommand(): Command {
     .description("create or change a plan; limits not given are those of the default plan")
     .addHelpText("after", "\nExample:\n  $ quicklink plan set team --hits 100000 --links none")
     .action((name: string, given: Record<string, unknown>) =>
-      withCore(async ({ tenants, outdated }) => {
+      withCore(async ({ tenants }) => {
         const before = (await tenants.plans()).get(name) ?? defaultLimits;
         await tenants.setPlan(name, { ...before, ...limitsFrom(given) } as Limits, byCommand);
-        await outdated.finish();
         say(`Saved plan "${name}". To assign it: quicklink tenant update NAME --plan ${name}`);
       }),
     );

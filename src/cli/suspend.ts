@@ -71,9 +71,7 @@ export const suspendTenantCommand = (): Command =>
       withCore(async (core) => {
         const { id } = await requireTenant(core, slug);
         await core.suspensions.suspendTenant(id, reason, commandBy(by));
-        say(`Suspended ${slug}: its API keys no longer work.`);
-        await core.outdated.finish(id);
-        say(`${slug}: its links are stopped on every server.`);
+        say(`Suspended ${slug}: its API keys and links stop on every server within 3 s.`);
       }),
     );
 
@@ -86,9 +84,7 @@ export const restoreTenantCommand = (): Command =>
         const { id } = await requireTenant(core, slug);
         if (!(await core.suspensions.restoreTenant(id, byCommand)))
           throw new Problem("not_found", `${slug} is not suspended.`);
-        say(`Restored ${slug}: its API keys work again.`);
-        await core.outdated.finish(id);
-        say(`${slug}: its links work again.`);
+        say(`Restored ${slug}: its API keys and links work again.`);
       }),
     );
 

@@ -72,7 +72,6 @@ export function tenantCommand(): Command {
           },
           byCommand,
         );
-        await core.outdated.finish(changed.id);
         printFields(show(changed), given);
       }),
     );

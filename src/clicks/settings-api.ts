@@ -63,14 +63,12 @@ const routes = {
   ),
 };
 
-/** `changed`: links of the tenant may need new versions. */
-export function clickSettingsRoutes(api: Api, settings: ClickSettingsStore, changed: () => void): void {
+export function clickSettingsRoutes(api: Api, settings: ClickSettingsStore): void {
   const show = ({ tags, ...others }: ClickSettings) => ({ ...others, tags: [...tags] });
   api.openapi(routes.get, async (c) => c.json(show(await settings.of(c.get("caller").tenant)), 200));
   api.openapi(routes.change, async (c) => {
     const caller = c.get("caller");
     const settled = await settings.change(caller.tenant, c.req.valid("json"), actorOf(caller));
-    changed();
     return c.json(show(settled), 200);
   });
 }

@@ -1,10 +1,12 @@
 import type { Clock } from "../base/clock.ts";
 import { invalid } from "../base/errors.ts";
 import type { TenantId } from "../base/ids.ts";
+import type { Publish } from "../cache/feed.ts";
 import { type Actor, differenceOf, recordHistory } from "../history/history.ts";
-import { outdate } from "../sql/outdated-tenants.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type Db, ofTenant, type Trx } from "../sql/tenant-db.ts";
+import { raiseVersions } from "../sql/versions.ts";
+import { raisedTenant } from "../tenants/tenant-number.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { defaultZone } from "./events/days.ts";
 import { isZone } from "./reports/zones.ts";
@@ -36,7 +38,11 @@ export interface ClickSettingsStore {
 /** A report on a tag without roll-ups reads events, so this limits the rows of a tenant and not what can be asked. */
 export const tagsMost = 50;
 
-export function createClickSettings(sql: Sql, clock: Pick<Clock, "now">): ClickSettingsStore {
+export function createClickSettings(
+  sql: Sql,
+  clock: Pick<Clock, "now">,
+  publish: Publish = () => {},
+): ClickSettingsStore {
   async function read(db: Db, { id, limits }: Tenant): Promise<ClickSettings> {
     const own = ofTenant(db, id);
     const row = await own.selectFrom("click_tenants").select(["zone", "facts", "event_days"]).executeTakeFirst();
@@ -69,7 +75,7 @@ export function createClickSettings(sql: Sql, clock: Pick<Clock, "now">): ClickS
       if (tags !== undefined && tags.length > tagsMost) {
         throw invalid("tags", "too_many", `Choose at most ${tagsMost} tags.`);
       }
-      return sql.transaction(async (trx) => {
+      const { changed, changes } = await sql.transaction(async (trx) => {
         const own = ofTenant(trx, tenant.id);
         await own
           .insertInto("click_tenants")
@@ -79,6 +85,9 @@ export function createClickSettings(sql: Sql, clock: Pick<Clock, "now">): ClickS
         const before = await sql.forUpdate(own.selectFrom("click_tenants").select("facts")).executeTakeFirstOrThrow();
         const settings = await read(trx, tenant);
         const flag = facts === undefined ? before.facts : facts ? 1 : 0;
+        // Servers keep the flag in memory, with the tenant.
+        const raises = flag === before.facts ? [] : [await raisedTenant(trx, tenant.id)];
+        const changes = await raiseVersions(sql, trx, raises, clock.now());
         await own
           .updateTable("click_tenants")
           .set({
@@ -88,8 +97,6 @@ export function createClickSettings(sql: Sql, clock: Pick<Clock, "now">): ClickS
           })
           .execute();
         if (tags !== undefined) await chooseTags(trx, sql.now, tenant.id, tags);
-        // Servers have the flag in their caches, with each link.
-        if (flag !== before.facts) await outdate(trx, [tenant.id]);
         const changed = await read(trx, tenant);
         const difference = differenceOf({ ...settings }, { ...changed });
         if (difference !== undefined) {
@@ -97,8 +104,10 @@ export function createClickSettings(sql: Sql, clock: Pick<Clock, "now">): ClickS
           const entry = { tenant: tenant.id, actor: by, action: "click-settings.update", subject };
           await recordHistory(trx, clock, { ...entry, ...difference });
         }
-        return changed;
+        return { changed, changes };
       });
+      for (const change of changes) publish(change);
+      return changed;
     },
   };
 }

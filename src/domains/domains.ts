@@ -72,8 +72,8 @@ export function createDomains(settings: DomainSettings): Domains {
     throw new Problem("busy", detail, { retryAfterSeconds: 1 });
   }
 
-  function published({ domain, change }: ChangedDomain): Domain {
-    if (change) publish(change);
+  function published({ domain, changes }: ChangedDomain): Domain {
+    for (const change of changes) publish(change);
     return domain;
   }
 

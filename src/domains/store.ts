@@ -6,8 +6,9 @@ import type { DomainTable } from "../sql/schema.ts";
 import { isUniqueViolation, type Sql } from "../sql/sql.ts";
 import { type Params, statement } from "../sql/statement.ts";
 import { acrossTenants, type Db, ofTenant, type TenantDb, type Trx } from "../sql/tenant-db.ts";
-import { raiseVersions } from "../sql/versions.ts";
+import { type RaiseKeys, raiseVersions } from "../sql/versions.ts";
 import { createOneAtATime } from "../tenants/one-at-a-time.ts";
+import { raisedTenant } from "../tenants/tenant-number.ts";
 import type { Domain } from "./domain.ts";
 
 /**
@@ -46,8 +47,8 @@ export interface DomainStore {
 
 export interface ChangedDomain {
   readonly domain: Domain;
-  /** `undefined` if redirects do not depend on it: a domain that is not verified. */
-  readonly change: Change | undefined;
+  /** None if redirects do not depend on it: a domain that is not verified. */
+  readonly changes: readonly Change[];
 }
 
 export interface DomainFields {
@@ -66,8 +67,8 @@ export function createDomainStore(sql: Sql): DomainStore {
 
   const locked = (trx: Trx, tenant: TenantId, host: string) => selectLocked.first(ofTenant(trx, tenant), { host });
 
-  const raise = async (trx: Trx, host: string, at: number): Promise<Change | undefined> =>
-    (await raiseVersions(sql, trx, { kind: "domain", keys: [host] }, at))[0];
+  const raise = (trx: Trx, host: string, at: number, ...more: readonly RaiseKeys[]): Promise<readonly Change[]> =>
+    raiseVersions(sql, trx, [{ kind: "domain", keys: [host] }, ...more], at);
 
   return {
     add: (domain, most, by) =>
@@ -102,13 +103,13 @@ export function createDomainStore(sql: Sql): DomainStore {
         return await sql.transaction(async (trx) => {
           const row = await locked(trx, tenant, host);
           if (!row) return undefined;
-          if (row.state === "verified") return { domain: toDomain(row), change: undefined };
+          if (row.state === "verified") return { domain: toDomain(row), changes: [] };
           const changed = { state: "verified" as const, verified_at: at };
           await ofTenant(trx, tenant).updateTable("domains").set(changed).where("host", "=", host).execute();
-          const change = await raise(trx, host, at);
+          const changes = await raise(trx, host, at);
           const states = { before: { state: row.state }, after: { state: changed.state } };
           await record(trx, toDomain(row), by, at, "domain.verify", states);
-          return { domain: toDomain({ ...row, ...changed }), change };
+          return { domain: toDomain({ ...row, ...changed }), changes };
         });
       } catch (error) {
         if (isUniqueViolation(error)) return "taken";
@@ -136,10 +137,12 @@ export function createDomainStore(sql: Sql): DomainStore {
           await own.updateTable("domains").set({ is_default: 0 }).execute();
         }
         await own.updateTable("domains").set(changed).where("host", "=", host).execute();
-        const change = row.state === "verified" ? await raise(trx, host, at) : undefined;
+        // The default belongs to the tenant, as servers keep it in memory.
+        const more = changed.is_default === row.is_default ? [] : [await raisedTenant(trx, tenant)];
+        const changes = row.state === "verified" ? await raise(trx, host, at, ...more) : [];
         const [before, after] = [toDomain(row), toDomain({ ...row, ...changed })];
         await recordChange(trx, before, after, by, at);
-        return { domain: after, change };
+        return { domain: after, changes };
       }),
 
     remove: (tenant, host, by, at) =>
@@ -158,10 +161,11 @@ export function createDomainStore(sql: Sql): DomainStore {
           if (await trashed.limit(1).executeTakeFirst()) return "trash";
         }
         await ofTenant(trx, tenant).deleteFrom("domains").where("host", "=", host).execute();
-        const change = isVerified ? await raise(trx, host, at) : undefined;
+        const more = row.is_default === 1 ? [await raisedTenant(trx, tenant)] : [];
+        const changes = isVerified ? await raise(trx, host, at, ...more) : [];
         const domain = toDomain(row);
         await record(trx, domain, by, at, "domain.remove", { before: { host, ...settingsOf(domain) } });
-        return { domain, change };
+        return { domain, changes };
       }),
 
     async defaultHost(tenant) {

@@ -46,7 +46,7 @@ export interface ApiSettings {
   readonly keys: Keys;
   readonly sessions: Pick<Sessions, "authenticate">;
   readonly cookie: SessionCookie;
-  readonly tenants: Tenants;
+  readonly tenants: Pick<Tenants, "byId">;
   readonly guesses: Guesses;
   readonly limiter: CallLimiter;
   readonly runOnce: RunOnce;

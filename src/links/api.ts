@@ -5,10 +5,9 @@ import type { Pages } from "../http/pagination.ts";
 import { invalidInput, problemBody } from "../http/problem.ts";
 import { type Api, actorOf, type Caller, json, jsonBody, route, z } from "../http/route.ts";
 import type { Tenant } from "../tenants/tenants.ts";
-import { type Link, type LinkState, stateless } from "./link.ts";
+import { hitsWithin, type Link, type LinkState, stateless } from "./link.ts";
 import type { BulkResult, LinkInput, Links } from "./links.ts";
 import { type LinkQuery, type ListPosition, positionOf } from "./read/find.ts";
-import { hitsWithin } from "./rows.ts";
 import {
   bulkElementSchema,
   bulkResultSchema,

@@ -82,7 +82,7 @@ export interface Target {
   readonly expiresAt: number | null;
   readonly fallbackUrl: string | null;
   readonly password: boolean;
-  /** Whether the operator suspended the link or its tenant. */
+  /** Whether the operator suspended the link. */
   readonly suspended: boolean;
   /** Null: every visitor gets the same answer. */
   readonly choice: Choice | null;
@@ -98,18 +98,23 @@ export interface TargetFile {
   readonly sha256: string | null;
 }
 
-/** Includes the link's monthly limit: its own, else the tenant's, else the plan's; null for no limit. */
+/** What is stored of a link alone. What follows from its tenant may change for all links at once (`known-tenants.ts`). */
 export interface MeteredTarget extends Target {
-  readonly hitsMax: number | null;
+  /** What its owner set; null: as many as its tenant allows. */
+  readonly hitsPerMonth: number | null;
   readonly clicks: ClickTarget;
 }
+
+/** How many hits a link may have in a month: what its owner set, within what its tenant allows. Null: no limit. */
+export const hitsWithin = (own: number | null, allowed: number | null): number | null =>
+  own === null || allowed === null ? (own ?? allowed) : Math.min(own, allowed);
 
 /** What a click is recorded under. */
 export interface ClickTarget {
   readonly link: LinkNumber;
   readonly tenant: TenantNumber;
   readonly tags: readonly string[];
-  /** Whether facts about the visitor are recorded, besides the time and reason. */
+  /** Whether the link allows that facts about the visitor are recorded, besides the time and reason. */
   readonly facts: boolean;
 }
 

@@ -6,7 +6,7 @@ import type { Sql } from "../sql/sql.ts";
 import { type Db, ofTenant, type TenantDb } from "../sql/tenant-db.ts";
 import { type StoredLimits, storedLimits } from "../tenants/tenants.ts";
 import type { NewLink } from "./create/new-links.ts";
-import type { Link, LinkFields, TargetFile } from "./link.ts";
+import { hitsWithin, type Link, type LinkFields, type TargetFile } from "./link.ts";
 import type { Choice, ChoiceFields, SplitTarget } from "./routing/choice.ts";
 import { readRules } from "./routing/rules.ts";
 import { type Utm, withUtm } from "./routing/utm.ts";
@@ -163,9 +163,6 @@ export function toLink(row: LinkRow & { version: number }): Link {
 export function hitsMax(own: number | null, tenant: StoredLimits): number | null {
   return hitsWithin(own, storedLimits(tenant).hitsPerLinkPerMonth);
 }
-
-export const hitsWithin = (own: number | null, allowed: number | null): number | null =>
-  own === null || allowed === null ? (own ?? allowed) : Math.min(own, allowed);
 
 /**
  * The same as an expression over `links as l`. `hits_per_month` is null if the owner set nothing, and a comparison with

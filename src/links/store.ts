@@ -15,7 +15,7 @@ import { changedFields, identityOf, type LinkEdit } from "./past/changed-fields.
 import { trimEvery, trimPast } from "./past/link-history.ts";
 import { conditionsOf, type LinkQuery, orderOf } from "./read/find.ts";
 import { withUtm } from "./routing/utm.ts";
-import { choiceFromRow, fieldColumns, fileOf, hitsMax, lockFiles, toLink, toUtm, withVersion } from "./rows.ts";
+import { choiceFromRow, fieldColumns, fileOf, lockFiles, toLink, toUtm, withVersion } from "./rows.ts";
 import { moveToTrash } from "./trash/trash-store.ts";
 
 /**
@@ -109,19 +109,14 @@ export function createLinkStore(sql: Sql): LinkStore {
         join.onRef("f.id", "=", "l.file_id").onRef("f.tenant_id", "=", "l.tenant_id").on("f.state", "=", "stored"),
       )
       .leftJoin("tenants as t", "t.id", "l.tenant_id")
-      .leftJoin("plans as p", "p.name", "t.plan")
       .leftJoin("suspended_links as s", (join) =>
         join.onRef("s.domain", "=", "v.domain").onRef("s.code", "=", "v.code"),
       )
-      .leftJoin("suspended_tenants as st", "st.tenant_id", "l.tenant_id")
-      .leftJoin("click_tenants as c", "c.tenant_id", "l.tenant_id")
       .select(["asked.domain", "asked.code", "v.version"])
       .select(["l.url", "l.permanent", "l.status", "l.expires_at", "l.fallback_url", "l.password_hash"])
       .select(["l.rules", "l.split", "l.utm", "l.forward_query"])
       .select(["l.file_id", "l.tenant_id", "f.name", "f.type", "f.size_bytes", "f.sha256"])
-      .select(["l.hits_per_month", "t.plan", "t.limits as overrides", "p.limits as plan_limits"])
-      .select(["l.number", "t.number as tenant", "l.tags", "l.facts", "c.facts as tenant_facts"])
-      .select(["s.suspended_at", "st.suspended_at as tenant_suspended_at", "t.delete_at as tenant_delete_at"]),
+      .select(["l.hits_per_month", "l.number", "t.number as tenant", "l.tags", "l.facts", "s.suspended_at"]),
   );
   type TargetRow = Awaited<ReturnType<typeof selectTargets.one>>;
 
@@ -154,18 +149,14 @@ export function createLinkStore(sql: Sql): LinkStore {
         expiresAt: row.expires_at,
         fallbackUrl: row.fallback_url,
         password: row.password_hash !== null,
-        suspended: (row.suspended_at ?? row.tenant_suspended_at ?? row.tenant_delete_at) !== null,
+        suspended: row.suspended_at !== null,
         choice: choiceFromRow(row),
-        hitsMax: hitsMax(row.hits_per_month, {
-          plan: row.plan ?? "",
-          planLimits: row.plan_limits,
-          overrides: row.overrides ?? "{}",
-        }),
+        hitsPerMonth: row.hits_per_month,
         clicks: {
           link: row.number ?? (0 as LinkNumber),
           tenant: row.tenant ?? (0 as TenantNumber),
           tags: row.tags === null ? [] : (JSON.parse(row.tags) as string[]),
-          facts: row.facts === 1 && row.tenant_facts !== 0,
+          facts: row.facts === 1,
         },
       },
     };

@@ -9,7 +9,7 @@ import { requireOtherOperator } from "./operator/operators.ts";
 import { mailboxOf } from "./person.ts";
 import type { Publishing, Sessions } from "./sessions.ts";
 import { dropInvitations } from "./workspaces/drop-invitations.ts";
-import { decideKeys, type KeysOfMember } from "./workspaces/keys-of-member.ts";
+import { type KeysOfMember, keysToRevoke, raisedKeysOf, revokeKeys } from "./workspaces/keys-of-member.ts";
 
 /**
  * A person's data: what is stored about them, without secrets; and its end. An account that is deleted leaves its links,
@@ -127,9 +127,11 @@ export function createAccountData({ sql, clock, sessions }: AccountDataSettings)
         await requireOtherOperator(sql, trx, id); // locks the person, who can join nothing from now on
         await requireThere(trx, id);
         if ((await workspacesOf(trx, id)).length !== tenants.length) throw changedMeanwhile();
-        const published = await sessions.touch(trx, [id]);
+        const published = await sessions.touch(trx, [id], await raisedKeysOf(trx, id));
         for (const tenant of tenants) {
-          const revoked = await decideKeys(trx, { tenant, person: id, now: clock.now() }, keys);
+          const removed = { tenant, person: id, now: clock.now() };
+          const revoked = await keysToRevoke(trx, removed, keys);
+          await revokeKeys(trx, removed, revoked);
           await dropInvitations(trx, tenant, id, null);
           await recordHistory(trx, clock, {
             ...{ tenant, actor, action: "member.leave", subject: { kind: "person", id } },

@@ -9,7 +9,7 @@ import type { SignInMethod } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type Params, statement } from "../sql/statement.ts";
 import type { Db, Trx } from "../sql/tenant-db.ts";
-import { raiseVersions } from "../sql/versions.ts";
+import { type RaiseKeys, raiseVersions } from "../sql/versions.ts";
 import { type Membership, type PersonAccess, type Session, sessionsMost } from "./access.ts";
 import type { Person } from "./person.ts";
 
@@ -37,8 +37,10 @@ export interface Sessions {
   requireIn(trx: Trx, session: Pick<Session, "id">): Promise<void>;
   /** Remembers which workspace this session shows. */
   choose(session: Session, workspace: TenantId): Promise<void>;
-  /** Something about these people changed: raises their versions. Once in a transaction, for all that it changes. */
-  touch(trx: Trx, people: readonly PersonId[]): Promise<Publishing>;
+  /**
+   * Something about these people changed: raises their versions, and those of what else it changes. Once in a transaction.
+   */
+  touch(trx: Trx, people: readonly PersonId[], ...others: readonly RaiseKeys[]): Promise<Publishing>;
   /** Writes the buffered times of last use. */
   flush(): Promise<void>;
 }
@@ -90,8 +92,8 @@ export function createSessions({ sql, clock, access, publish }: SessionSettings)
   /** When sessions were last used, until it is written. */
   const seen = new Map<SessionId, number>();
 
-  async function touch(trx: Trx, people: readonly PersonId[]): Promise<Publishing> {
-    const changes = await raiseVersions(sql, trx, { kind: "session", keys: people }, clock.now());
+  async function touch(trx: Trx, people: readonly PersonId[], ...others: readonly RaiseKeys[]): Promise<Publishing> {
+    const changes = await raiseVersions(sql, trx, [{ kind: "session", keys: people }, ...others], clock.now());
     return () => {
       for (const change of changes) publish(change);
     };

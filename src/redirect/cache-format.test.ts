@@ -12,7 +12,7 @@ const clicks: ClickTarget = { link: 7 as LinkNumber, tenant: -3 as TenantNumber,
 const known = (more: Partial<MeteredTarget>): CachedLink =>
   cachedLink({
     ...{ url: "https://example.com/", file: null, permanent: false, expiresAt: null, fallbackUrl: null },
-    ...{ password: false, suspended: false, hitsMax: null, choice: null, clicks, ...more },
+    ...{ password: false, suspended: false, hitsPerMonth: null, choice: null, clicks, ...more },
   });
 const plain = known({});
 const ruled: CachedLink = {
@@ -33,9 +33,9 @@ describe("a link in the shared cache", () => {
   test.each([
     plain,
     ruled,
-    known({ permanent: true, expiresAt: 5, fallbackUrl: "https://example.com/sorry", hitsMax: 7, password: true }),
+    known({ permanent: true, expiresAt: 5, fallbackUrl: "https://example.com/sorry", hitsPerMonth: 7, password: true }),
     known({ suspended: true }),
-    known({ hitsMax: 0, expiresAt: 0 }),
+    known({ hitsPerMonth: 0, expiresAt: 0 }),
     known({ clicks: { ...clicks, tags: ["spring", "ü"] } }),
     known({ clicks: { ...clicks, facts: false } }),
     known({ clicks: { ...clicks, tags: ["spring"], facts: false } }),

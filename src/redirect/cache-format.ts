@@ -3,7 +3,9 @@ import { type ClickTarget, keyOfChange, type MeteredTarget, type TargetFile } fr
 import type { Choice } from "../links/routing/choice.ts";
 import { readRules } from "../links/routing/rules.ts";
 import type { LinkNumber, TenantNumber } from "../sql/schema.ts";
-import { type CachedLink, cachedLink } from "./link-source.ts";
+import { tenantForm } from "../tenants/tenant-format.ts";
+import type { TenantRecord } from "../tenants/tenants.ts";
+import { type CachedLink, cachedLink, storedTarget } from "./link-source.ts";
 
 /**
  * A link as stored in the shared cache: `{"u":"https://…"}`. A field is written only if it differs from what most links
@@ -13,16 +15,18 @@ import { type CachedLink, cachedLink } from "./link-source.ts";
  * way through Redis. The cache's own data is outside this object (`cache/tier.ts`).
  */
 export const linkForm: Form<CachedLink> = {
-  name: "v4",
+  name: "v5",
   keyOf: keyOfChange,
 
-  toJson: (link) =>
-    Object.fromEntries(
+  toJson(link) {
+    const stored = storedTarget(link);
+    return Object.fromEntries(
       names.flatMap((name) => {
-        const json = toJson(name, link);
+        const json = toJson(name, stored);
         return json === undefined ? [] : [[fields[name].letter, json]];
       }),
-    ),
+    );
+  },
 
   fromJson(json) {
     if (!isObject(json)) throw new Error("not a link as this version writes it");
@@ -34,6 +38,21 @@ export const linkForm: Form<CachedLink> = {
     if ((target.url === "") === (target.file === null)) throw new Error("a link leads to an address or to a file");
     return cachedLink(target);
   },
+};
+
+/** What Redis keeps: links, and the tenants that their answers depend on. */
+export type SharedValue = CachedLink | TenantRecord;
+
+export const isTenantRecord = (value: SharedValue): value is TenantRecord => "slug" in value;
+export const isCachedLink = (value: SharedValue): value is CachedLink => !isTenantRecord(value);
+
+/** One format, so that both are corrected together: `{"tenant":{…}}` is a tenant, anything else a link. */
+export const sharedForm: Form<SharedValue> = {
+  name: linkForm.name,
+  keyOf: (change) => linkForm.keyOf(change) ?? tenantForm.keyOf(change),
+  toJson: (value) => (isTenantRecord(value) ? { tenant: tenantForm.toJson(value) } : linkForm.toJson(value)),
+  fromJson: (json) =>
+    isObject(json) && json.tenant !== undefined ? tenantForm.fromJson(json.tenant) : linkForm.fromJson(json),
 };
 
 /** One field. Null and undefined are not written, and are read as undefined. */
@@ -56,7 +75,7 @@ const fields: Fields = {
   /** Whether the link has a password; never the password. */
   password: flag("w"),
   suspended: flag("s"),
-  hitsMax: { letter: "m", write: (max) => max, read: count },
+  hitsPerMonth: { letter: "m", write: (max) => max, read: count },
   choice: { letter: "c", write: (choice) => choice && choiceToJson(choice), read: choiceFromJson },
   clicks: { letter: "n", write: clicksToJson, read: clicksFromJson },
 };

@@ -16,7 +16,7 @@ const link: Target = {
   choice: null,
 };
 const file: TargetFile = { key: "stored/a/b", name: "plan.pdf", type: "application/pdf", sizeBytes: 9, sha256: null };
-const visit: VisitFacts = { head: false, prefetch: false, bot: false, preview: false, unlocked: false };
+const visit: VisitFacts = { head: false, prefetch: false, bot: false, preview: false, unlocked: false, stopped: false };
 const fallbackUrl = "https://example.com/sorry";
 const denied: Verdict = { kind: "denied", retryAfterSeconds: 1_209_600 };
 const unavailable: Verdict = { kind: "unavailable", retryAfterSeconds: 5 };
@@ -236,6 +236,7 @@ describe("whatever the link and the request", () => {
     bot: fc.boolean(),
     preview: fc.boolean(),
     unlocked: fc.boolean(),
+    stopped: fc.boolean(),
   });
   const seconds = fc.integer({ min: 1, max: 2_678_400 });
   const anyVerdict: fc.Arbitrary<Verdict> = fc.oneof(
@@ -286,8 +287,8 @@ describe("whatever the link and the request", () => {
   });
 
   test("a protected link answers nothing but the question for its password while locked, or in a preview", () => {
-    property(({ password, suspended }, { unlocked, preview }, { final }) => {
-      const closed = password && !suspended && (!unlocked || preview);
+    property(({ password, suspended }, { unlocked, preview, stopped }, { final }) => {
+      const closed = password && !suspended && !stopped && (!unlocked || preview);
       return !closed || final.kind === "password";
     });
   });
@@ -334,7 +335,7 @@ describe("whatever the link and the request", () => {
     );
   });
 
-  test("a suspended link is suspended, and nothing else", () => {
-    property(({ suspended }, _, { final }) => suspended === (final.kind === "suspended"));
+  test("a suspended link, or one of a stopped tenant, is suspended, and nothing else", () => {
+    property(({ suspended }, { stopped }, { final }) => (suspended || stopped) === (final.kind === "suspended"));
   });
 });

@@ -16,6 +16,8 @@ export interface VisitFacts {
   readonly preview: boolean;
   /** The link's password was given. */
   readonly unlocked: boolean;
+  /** The tenant of the link is suspended or deleted. */
+  readonly stopped: boolean;
 }
 
 /** Why a hit was counted the way it was. Hits are recorded by their index in this list. */
@@ -52,7 +54,7 @@ const password: FinalRefusal = { kind: "password" };
  */
 export function decide(target: Target | undefined, facts: VisitFacts, now: number): Decision {
   if (target === undefined) return missing;
-  if (target.suspended) return suspended;
+  if (target.suspended || facts.stopped) return suspended;
   if (facts.preview) return target.password ? password : preview(target, now);
   if (target.password && !facts.unlocked) return password;
   if (isExpired(target, now)) {

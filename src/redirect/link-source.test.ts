@@ -1,11 +1,12 @@
 import { expect, test } from "bun:test";
 import type { Choice } from "../links/routing/choice.ts";
 import type { LinkNumber, TenantNumber } from "../sql/schema.ts";
-import { cachedLink, sizeOfCached } from "./link-source.ts";
+import { unknownStanding } from "../tenants/known-tenants.ts";
+import { cachedLink, knownHitsMax, settle, sizeOfCached } from "./link-source.ts";
 
 const plain = cachedLink({
   ...{ url: "https://example.com/", file: null, permanent: false, expiresAt: null, fallbackUrl: null },
-  ...{ password: false, suspended: false, hitsMax: null, choice: null },
+  ...{ password: false, suspended: false, hitsPerMonth: null, choice: null },
   clicks: { link: 7 as LinkNumber, tenant: -3 as TenantNumber, tags: [], facts: true },
 });
 
@@ -24,4 +25,13 @@ test("rules take their room in memory, so that many of them push others out", ()
 test("tags take their room in memory", () => {
   const tagged = { ...plain, clicks: { ...plain.clicks, tags: ["spring", "x".repeat(50)] } };
   expect(sizeOfCached(tagged) - sizeOfCached(plain)).toBeGreaterThan(2 * "spring".length + 2 * 50);
+});
+
+test("the limit of a link that was not used yet is not known", () => {
+  const link = cachedLink(plain);
+  expect(knownHitsMax(link)).toBeUndefined();
+  settle(link, { ...unknownStanding, hitsPerLink: 5 });
+  expect(knownHitsMax(link)).toBe(5);
+  settle(link, { ...unknownStanding, hitsPerLink: null });
+  expect(knownHitsMax(link)).toBeNull();
 });

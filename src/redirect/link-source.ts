@@ -2,10 +2,11 @@ import type { LookupAnswer } from "../cache/cache.ts";
 import type { LoadMany } from "../cache/gathered-source.ts";
 import { type RecordedLink, recordedLink } from "../clicks/facts/columns.ts";
 import type { Meter } from "../limits/meters.ts";
-import { type MeteredTarget, splitKey } from "../links/link.ts";
+import { hitsWithin, type MeteredTarget, splitKey } from "../links/link.ts";
 import type { Choice } from "../links/routing/choice.ts";
 import type { LinkStore } from "../links/store.ts";
 import { isUnavailable } from "../sql/sql.ts";
+import { type KnownTenants, type Standing, unknownStanding } from "../tenants/known-tenants.ts";
 
 /** What memory keeps of a link besides its target, for its next visit. Looking each up by key is slow when many links are in use. */
 export interface CachedLink extends MeteredTarget {
@@ -17,13 +18,45 @@ export interface CachedLink extends MeteredTarget {
   /** The same for other destinations, of rules and of a split. */
   otherPatterns: Map<string, Response> | undefined;
   meter: Meter | undefined;
+  /** Of its tenant, when it was last used. */
+  standing: Standing;
+  /** Its `facts` are those of the link and its tenant. */
   readonly clicks: RecordedLink;
+  readonly ownFacts: boolean;
 }
 
 export const cachedLink = (target: MeteredTarget): CachedLink => ({
   ...target,
-  ...{ pattern: undefined, otherPatterns: undefined, meter: undefined, clicks: recordedLink(target.clicks) },
+  ...{ pattern: undefined, otherPatterns: undefined, meter: undefined, standing: unknownStanding },
+  ...{ clicks: recordedLink(target.clicks), ownFacts: target.clicks.facts },
 });
+
+/** The link alone, as it is stored. */
+export const storedTarget = ({ clicks, ownFacts, ...link }: CachedLink): MeteredTarget => ({
+  ...link,
+  clicks: { ...clicks, facts: ownFacts },
+});
+
+/** How many hits it may have this month, by what its tenant is allowed today; null: no limit. */
+export const hitsMaxOf = ({ hitsPerMonth, standing }: Pick<CachedLink, "hitsPerMonth" | "standing">): number | null =>
+  hitsWithin(hitsPerMonth, standing.hitsPerLink);
+
+/** The same, if it has been used. */
+export const knownHitsMax = (link: Pick<CachedLink, "hitsPerMonth" | "standing">): number | null | undefined =>
+  link.standing === unknownStanding ? undefined : hitsMaxOf(link);
+
+/** Whether it has the standing of its tenant; else it must be looked up. Never waits. */
+export function isSettled(link: CachedLink | undefined, tenants: KnownTenants): boolean {
+  if (link === undefined || link.standing.generation === tenants.generation) return true;
+  const standing = tenants.peek(link.clicks.tenant);
+  if (standing !== undefined) settle(link, standing);
+  return standing !== undefined;
+}
+
+export function settle(link: CachedLink, standing: Standing): void {
+  link.standing = standing;
+  link.clicks.facts = link.ownFacts && standing.facts;
+}
 
 /**
  * The tier below memory. If a query fails for another reason than that the database is unavailable, one of its links may

@@ -5,6 +5,8 @@ import { createMetrics } from "../base/metrics.ts";
 import type { Verdict } from "../limits/verdict.ts";
 import type { TargetFile } from "../links/link.ts";
 import type { LinkNumber, TenantNumber } from "../sql/schema.ts";
+import type { KnownTenants, Standing } from "../tenants/known-tenants.ts";
+import { defaultLimits } from "../tenants/tenants.ts";
 import { createBots } from "./bots.ts";
 import { hitReasons } from "./decide.ts";
 import { type CachedLink, cachedLink } from "./link-source.ts";
@@ -20,7 +22,7 @@ const home = "https://example.com/";
 const file: TargetFile = { key: "k", name: "a.pdf", type: "application/pdf", sizeBytes: 1, sha256: null };
 const plain = cachedLink({
   ...{ url: home, file: null, permanent: false, expiresAt: null, fallbackUrl: null, password: false },
-  ...{ suspended: false, choice: null, hitsMax: null },
+  ...{ suspended: false, choice: null, hitsPerMonth: null },
   clicks: { link: 1 as LinkNumber, tenant: 1 as TenantNumber, tags: [], facts: true },
 });
 const choice = { rules: [], split: [], forwardQuery: false };
@@ -35,12 +37,21 @@ interface Visit {
   /** Answers only after a turn of the loop, as a limit does that has to be asked for. */
   readonly late?: boolean;
   readonly query?: string;
+  readonly tenants?: Partial<KnownTenants>;
 }
+
+const standing: Standing = {
+  ...{ isStopped: false, hitsPerLink: null, facts: true, plan: defaultLimits, generation: 1 },
+};
+const tenants: Partial<KnownTenants> = {
+  ...{ generation: 1, peek: () => standing, lookup: () => Promise.reject(new Error("asked for what was in memory")) },
+  recall: () => undefined,
+};
 
 /** Serves one visit from memory, and returns the status with all records that it left. */
 async function visit(given: Visit) {
-  const { serve, records } = open(given);
-  return { ...(await ask(serve, given)), records };
+  const { serve, records, seen } = open(given);
+  return { ...(await ask(serve, given)), records, ...seen };
 }
 
 /** A server that has one link in memory, and the records that its visits leave. */
@@ -56,17 +67,20 @@ function open({ link = {}, ...more }: Visit) {
   const known = { version: 1, value: { ...plain, ...link } };
   const verdicts = [...(more.verdicts ?? [])];
   const records: string[] = [];
+  const seen: { max?: number | null; facts?: boolean } = {};
   const serve = createRedirect({
     cache: {
       peek: (key: string) => (key === "abc" ? known : undefined),
       lookup: async () => known,
       announce() {},
     } as never,
+    tenants: { ...tenants, ...more.tenants } as KnownTenants,
     hosts: { of: () => ({ kind: "ours", named: true }) },
     isBot: createBots(),
     meters: {
       of: () => ({}),
-      spend() {
+      spend(_meter: unknown, _draws: unknown, max: number | null) {
+        seen.max = max;
         const verdict = { kind: verdicts.shift() ?? "granted", retryAfterSeconds: 1 };
         return more.late === true ? Promise.resolve(verdict) : verdict;
       },
@@ -79,8 +93,10 @@ function open({ link = {}, ...more }: Visit) {
     },
     routeVisitor: createRouting(visitors, clock),
     capture: {
-      record: (_request, key, { link: number }, reason, variant, url) =>
-        void records.push([key, number, hitReasons[reason], variant, url].join(" | ")),
+      record(_request, key, { link: number, facts }, reason, variant, url) {
+        records.push([key, number, hitReasons[reason], variant, url].join(" | "));
+        seen.facts = facts;
+      },
     },
     detailsOf: async () => undefined,
     brands: { of: () => undefined },
@@ -91,7 +107,7 @@ function open({ link = {}, ...more }: Visit) {
     metrics: createMetrics(),
     log,
   });
-  return { serve, records };
+  return { serve, records, seen };
 }
 
 async function ask(serve: ServeRedirect, { path = "abc", method = "GET", headers = {}, query = "" }: Visit) {
@@ -181,6 +197,56 @@ describe("what does not count is not recorded:", () => {
   test.each(cases)("%s", async (_, given, status) => {
     const answer = await visit(given);
     expect([answer.status, answer.records]).toEqual([status, []]);
+  });
+});
+
+describe("a link in memory is put together with its tenant:", () => {
+  const other = (more: Partial<Standing>): Standing => ({ ...standing, generation: 2, ...more });
+  const news = (more: Partial<Standing>) => ({ generation: 2, peek: () => other(more) });
+  const awaited = (more: Partial<Standing>) => ({
+    ...{ generation: 2, peek: () => undefined, lookup: async () => other(more) },
+  });
+  const cases: [string, Visit, number][] = [
+    ["as it is in memory", { link: { standing }, tenants: { peek: () => undefined } }, 302],
+    ["which was stopped", { link: { standing }, tenants: news({ isStopped: true }) }, 451],
+    ["which was not, any more", { link: { standing: { ...standing, isStopped: true } }, tenants: news({}) }, 302],
+    ["which must be looked up", { link: { standing }, tenants: awaited({}) }, 302],
+    ["which was stopped, and must be looked up", { link: { standing }, tenants: awaited({ isStopped: true }) }, 451],
+    ["a preview", { path: "abc+", link: { standing }, tenants: news({ isStopped: true }) }, 451],
+    ["the right password", { method: "POST", link: { password: true }, tenants: news({ isStopped: true }) }, 451],
+    ["which cannot be looked up", { link: { standing }, tenants: { generation: 2, peek: () => undefined } }, 503],
+    [
+      "which cannot be looked up, as it was last known",
+      { link: { standing }, tenants: { generation: 2, peek: () => undefined, recall: () => other({}) } },
+      302,
+    ],
+    [
+      "which is not looked up in time, as it was last known",
+      {
+        link: { standing },
+        tenants: { generation: 2, peek: () => undefined, lookup: () => new Promise(() => {}), recall: () => other({}) },
+      },
+      302,
+    ],
+  ];
+  test.each(cases)("%s", async (_, given, status) => expect((await visit(given)).status).toBe(status));
+
+  test("its limit is that of the tenant, within which the owner may set one", async () => {
+    const maxOf = async (hitsPerMonth: number | null, hitsPerLink: number | null) =>
+      (await visit({ link: { hitsPerMonth, standing }, tenants: news({ hitsPerLink }) })).max;
+    expect(await maxOf(null, null)).toBeNull();
+    expect(await maxOf(null, 5)).toBe(5);
+    expect(await maxOf(7, 5)).toBe(5);
+    expect(await maxOf(3, 5)).toBe(3);
+    expect(await maxOf(3, null)).toBe(3);
+  });
+
+  test("facts are recorded if both allow it", async () => {
+    const withFacts = async (ownFacts: boolean, facts: boolean) =>
+      (await visit({ link: { ownFacts, standing, clicks: { ...plain.clicks } }, tenants: news({ facts }) })).facts;
+    expect(await withFacts(true, true)).toBe(true);
+    expect(await withFacts(true, false)).toBe(false);
+    expect(await withFacts(false, true)).toBe(false);
   });
 });
 

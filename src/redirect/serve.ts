@@ -14,10 +14,11 @@ import type { Meters } from "../limits/meters.ts";
 import type { Verdict } from "../limits/verdict.ts";
 import { cacheKey, keyOfPath, type LinkKey, type TargetFile } from "../links/link.ts";
 import type { LinkDetails } from "../links/read/details.ts";
+import type { KnownTenants, Standing } from "../tenants/known-tenants.ts";
 import type { IsBot } from "./bots.ts";
 import { type Answer, complete, type Decision, decide, type HitReason, hitReasons, type VisitFacts } from "./decide.ts";
 import { finalPage, type VisitRefusal, wantsJson } from "./error-pages.ts";
-import type { CachedLink } from "./link-source.ts";
+import { type CachedLink, hitsMaxOf, isSettled, settle } from "./link-source.ts";
 import type { PasswordGate, PasswordOutcome } from "./password-gate.ts";
 import { previewPage } from "./preview.ts";
 import type { RouteVisitor } from "./routing.ts";
@@ -43,6 +44,7 @@ export type ServeRedirect = (
 
 export interface RedirectSettings {
   readonly cache: Cache<CachedLink, LinkKey>;
+  readonly tenants: KnownTenants;
   readonly hosts: Pick<Hosts, "of">;
   readonly isBot: IsBot;
   readonly meters: Meters;
@@ -80,7 +82,7 @@ const personalCaching = "private, no-store";
 const retrySeconds = 5;
 
 export function createRedirect(settings: RedirectSettings): ServeRedirect {
-  const { cache, hosts, isBot, meters, guesses, gate, routeVisitor, detailsOf, addressOf, brands } = settings;
+  const { cache, tenants, hosts, isBot, meters, guesses, gate, routeVisitor, detailsOf, addressOf, brands } = settings;
   const { capture, signDownload, wait, clock, metrics, log } = settings;
   const count = metrics.tally("quicklink_redirects_total", "Redirects by outcome.", "outcome", outcomes);
   let failing = false;
@@ -89,7 +91,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     const key = keyOfPath(domain, path);
     if (key === undefined) return undefined;
     const known = cache.peek(key);
-    if (known === undefined) return slow(request, path, domain);
+    if (known === undefined || !isSettled(known.value, tenants)) return slow(request, path, domain);
     const method = request.method;
     if (method !== "GET" && method !== "HEAD") return method === "POST" ? tryPassword(request, key, known) : undefined;
     return answer(request, key, known, method === "HEAD", false);
@@ -148,6 +150,8 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   async function find(key: LinkKey, patience?: Patience): Promise<Versioned<CachedLink> | undefined> {
     try {
       const known = await cache.lookup(key, patience);
+      const link = known.value;
+      if (link !== undefined && !isSettled(link, tenants)) settle(link, await standingOf(link, patience));
       if (failing) log.info("database available: looking up links again");
       failing = false;
       return known;
@@ -155,6 +159,19 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
       if (!failing) log.error({ error }, "database unavailable: serving cached links only");
       failing = true;
       return undefined;
+    }
+  }
+
+  /** Of its tenant: as it is, or else, like the link itself, as it was last known. */
+  async function standingOf({ clicks: { tenant } }: CachedLink, patience: Patience | undefined): Promise<Standing> {
+    // Shared by all visitors who wait for the tenant, so the time of one must not end it for the others.
+    const found = tenants.lookup(tenant);
+    try {
+      return await (patience === undefined ? found : within(patience, "sql", found, clock));
+    } catch (error) {
+      const last = tenants.recall(tenant);
+      if (last === undefined) throw error;
+      return last;
     }
   }
 
@@ -216,6 +233,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
       prefetch: isPrefetch(headers),
       bot: isBot(headers.get("user-agent")),
       preview,
+      stopped: target?.standing.isStopped === true,
       unlocked: target?.password === true && !preview && (entered || gate.isOpen(request, key, known.version)),
     };
     const decision = decide(target, facts, clock.now());
@@ -234,7 +252,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   ): Verdict | Promise<Verdict> {
     const meter = meters.of(key, target.meter);
     if (meter !== target.meter) target.meter = meter;
-    return meters.spend(meter, answer.draws, target.hitsMax, placeOf[answer.reason], patience);
+    return meters.spend(meter, answer.draws, hitsMaxOf(target), placeOf[answer.reason], patience);
   }
 
   /** A denied visit may be sent to the fallback, which asks the other limit: at most twice. */

@@ -1,12 +1,12 @@
 /**
  * The shared cache on Redis. `put.lua` and `stand.lua` decide what is written; their headers state the invariants.
  *
- * A link is stored at `ql:v4:link:{code}`, and the fact that there is none at `ql:v4:404:{code}`. The braces are a
+ * A link is stored at `ql:v5:link:{code}`, and the fact that there is none at `ql:v5:404:{code}`. The braces are a
  * Cluster hash tag, which puts both keys into one slot. If the data of a server cannot be corrected, a new epoch
- * begins, which is part of the key names: `ql:v4.k3f9:link:{code}`. Data under the old names expires.
+ * begins, which is part of the key names: `ql:v5.k3f9:link:{code}`. Data under the old names expires.
  *
- * `v4` is the name of the format of the values. Another format has other keys, another feed position
- * (`ql:v4:feed:{server}`) and other epochs. So during an upgrade, servers with two formats correct and read their own
+ * `v5` is the name of the format of the values. Another format has other keys, another feed position
+ * (`ql:v5:feed:{server}`) and other epochs. So during an upgrade, servers with two formats correct and read their own
  * part of Redis, and neither depends on the other.
  *
  * A value is valid for an hour (a setting) by its envelope, or longer if it is visited often and changes rarely. It is
@@ -34,7 +34,7 @@ export interface RedisCacheOptions<Value> {
   /** Called when a server starts empty, under new names. */
   readonly onEmpty?: () => void;
   /** Called when `put` has taken effect. */
-  readonly written?: (kind: "link" | "missing") => void;
+  readonly written?: (kind: "link" | "missing", key: string) => void;
   readonly clock?: Clock;
   readonly random?: () => number;
   /** When the reads of one turn begin. */
@@ -229,7 +229,7 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
         const kept = Math.round(value === undefined ? goodForMs : Math.max(keptMs, 2 * goodForMs));
         const kind = value === undefined ? "missing" : "link";
         put(epoch, key, [version, kind, text, kept, until])
-          .then((done) => done && written?.(kind))
+          .then((done) => done && written?.(kind, key))
           .catch(() => {}) // the next read of SQL tries again
           .finally(() => writing--);
       });

@@ -62,7 +62,6 @@ async function work(background: Background, job: Extract<ToThread, { id: number 
   if (job.kind === "findClickNotices") return background.findClickNotices();
   if (job.kind === "nearLimits") return background.nearLimits();
   if (job.kind === "applyBlocklist") return background.applyBlocklist();
-  if (job.kind === "raiseOutdated") return background.raiseOutdated();
   if (job.kind === "condenseClicks") return background.condenseClicks();
   if (job.kind === "purgeClicks") return background.purgeClicks();
   if (job.kind === "forgetVisitors") return background.forgetVisitors();

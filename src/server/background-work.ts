@@ -42,7 +42,6 @@ export function onThisThread(core: Core, redirects: RedirectWait): Background {
     findClickNotices: () => findClickNotices({ ...core, baseUrl: core.config.baseUrl }),
     clean: () => cleanUp({ ...core, historyDays: core.config.QL_HISTORY_DAYS }),
     applyBlocklist: () => applyBlocklist(core),
-    raiseOutdated: () => core.outdated.finish(),
     // By the database's time, as the writers of clicks: a server whose clock is ahead must not condense too early.
     condenseClicks: async (signal) =>
       condense(core.sql, { now: await databaseTime(core.sql), ...(signal && { signal }) }),

@@ -76,7 +76,6 @@ export interface Background {
   /** Suspends links to hosts that are now on the blocklist, and restores those that no longer are. */
   applyBlocklist(): Promise<BlocklistOutcome>;
   /** Gives new versions to the links of changed tenants if a command did not finish; returns how many. */
-  raiseOutdated(): Promise<number>;
   /** Condenses the clicks of ended hours, days and months. */
   condenseClicks(signal?: AbortSignal): Promise<Condensed>;
   /** Deletes clicks and roll-ups that are no longer kept. */
@@ -131,7 +130,6 @@ function inDatabase(core: Core): InDatabase {
     findClickNotices: async () => (await work()).findClickNotices(),
     clean: async () => (await work()).clean(),
     applyBlocklist: async () => (await work()).applyBlocklist(),
-    raiseOutdated: async () => (await work()).raiseOutdated(),
     condenseClicks: async (...given) => (await work()).condenseClicks(...given),
     purgeClicks: async (...given) => (await work()).purgeClicks(...given),
     forgetVisitors: async () => (await work()).forgetVisitors(),
@@ -154,7 +152,6 @@ function inTurns({ work, upkeep }: Resources, background: Background): Backgroun
     findClickNotices: () => upkeep.run("findClickNotices", () => background.findClickNotices()),
     clean: () => upkeep.run("clean", () => background.clean()),
     applyBlocklist: () => upkeep.run("applyBlocklist", () => background.applyBlocklist()),
-    raiseOutdated: () => upkeep.run("raiseOutdated", () => background.raiseOutdated()),
     condenseClicks: (signal) => upkeep.run("condenseClicks", () => background.condenseClicks(signal)),
     purgeClicks: (signal) => upkeep.run("purgeClicks", () => background.purgeClicks(signal)),
     forgetVisitors: () => upkeep.run("forgetVisitors", () => background.forgetVisitors()),
@@ -217,7 +214,6 @@ export type BackgroundJob =
   | { readonly kind: "findClickNotices" }
   | { readonly kind: "clean" }
   | { readonly kind: "applyBlocklist" }
-  | { readonly kind: "raiseOutdated" }
   | { readonly kind: "condenseClicks" }
   | { readonly kind: "purgeClicks" }
   | { readonly kind: "forgetVisitors" }
@@ -344,7 +340,6 @@ function thread(settings: Record<string, string>, clock: Clock): Background {
     findClickNotices: () => run({ kind: "findClickNotices" }) as Promise<FoundNotices>,
     clean: () => run({ kind: "clean" }) as Promise<Cleaned>,
     applyBlocklist: () => run({ kind: "applyBlocklist" }) as Promise<BlocklistOutcome>,
-    raiseOutdated: () => run({ kind: "raiseOutdated" }) as Promise<number>,
     condenseClicks: () => run({ kind: "condenseClicks" }) as Promise<Condensed>,
     purgeClicks: () => run({ kind: "purgeClicks" }) as Promise<PurgedClicks>,
     forgetVisitors: () => run({ kind: "forgetVisitors" }) as Promise<number>,

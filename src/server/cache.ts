@@ -3,18 +3,20 @@ import type { PersonId } from "../base/ids.ts";
 import { type Cache, createCache, type Source } from "../cache/cache.ts";
 import { type ChangeRates, createChangeRates } from "../cache/changes.ts";
 import { createCorrectTier } from "../cache/correct-tier.ts";
-import type { Publish } from "../cache/feed.ts";
+import type { Change, Publish } from "../cache/feed.ts";
 import { type Follower, follow } from "../cache/follow.ts";
-import { gatheredSource } from "../cache/gathered-source.ts";
-import { type CacheCounts, countCache } from "../cache/hit-counts.ts";
+import { gatheredSource, type LoadMany } from "../cache/gathered-source.ts";
+import { type CacheCounts, countCache, uncounted } from "../cache/hit-counts.ts";
+import { partOf } from "../cache/tier.ts";
 import { createTiered } from "../cache/tiered.ts";
 import { ttlMs } from "../cache/ttl.ts";
 import type { HotLinks } from "../clicks/hot-links.ts";
-import { lookupConnections, openLookups, openReplica } from "../core.ts";
+import { type Core, lookupConnections, openLookups, openReplica } from "../core.ts";
 import { type Hosts, openHosts } from "../domains/hosts.ts";
 import { createDomainStore } from "../domains/store.ts";
 import { keyOfChange, type LinkKey } from "../links/link.ts";
 import { createLinkStore } from "../links/store.ts";
+import type { SharedValue } from "../redirect/cache-format.ts";
 import { type CachedLink, linkSource, sizeOfCached } from "../redirect/link-source.ts";
 import type { RedisCache, RedisCacheOptions } from "../redis/cache.ts";
 import type { Redis } from "../redis/client.ts";
@@ -22,17 +24,32 @@ import { onWake, wake } from "../redis/wake.ts";
 import { createFeed } from "../sql/feed.ts";
 import { watchReplica } from "../sql/replica.ts";
 import type { Sql } from "../sql/sql.ts";
+import type { KeyHash } from "../tenants/keys.ts";
+import {
+  createKnownTenants,
+  isTenantKey,
+  type KnownTenants,
+  keyOfTenantChange,
+  loadPlans,
+  loadTenants,
+  sizeOfPlan,
+  sizeOfTenant,
+  type TenantKey,
+} from "../tenants/known-tenants.ts";
+import type { Limits, TenantRecord } from "../tenants/tenants.ts";
 import type { Wiring } from "./wiring.ts";
 
 /**
- * Where redirects look up links: memory, then Redis if there is one, then SQL; and the change feed that keeps the first
- * two no older than promised.
+ * Where redirects look up links and their tenants: memory, then Redis if there is one, then SQL; and the change feed that
+ * keeps the first two no older than promised.
  *
  * In a region with a replica, lookups and the feed both read the replica, so reads are never ahead of the feed. A
  * change made here is then not announced here before the replica has it, because it cannot be read until then.
  */
 export interface LinkCache {
   readonly links: Cache<CachedLink, LinkKey>;
+  /** Whom links and API calls belong to, and what their plans allow. */
+  readonly tenants: KnownTenants;
   /** Decides whose host a request came to. */
   readonly hosts: Hosts;
   /** The database that lookups read, if it is not the primary. */
@@ -48,6 +65,8 @@ export interface LinkCache {
 /** Links. */
 const sqlWaiting = 10_000;
 const sqlFailures = 0.5;
+const tenantBytes = 8 * 1_048_576;
+const planBytes = 1_048_576;
 const lagBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 3, 10];
 const newPauseMs = 20;
 const newWaiting = 100;
@@ -75,24 +94,29 @@ export async function openCache(wiring: Wiring, redis: Redis | undefined, hot: H
     wait: config.wait,
     jitter: config.QL_CACHE_JITTER,
   });
+  const tenants = openTenants(wiring, tiers);
   metrics.gauge("quicklink_cache_links", "Links in memory.", () => links.found);
   metrics.gauge("quicklink_cache_missing", "Unknown codes in memory.", () => links.missing);
   const hosts = await openHosts({ load: createDomainStore(sql).verified, own: config.ownNames, log });
   metrics.gauge("quicklink_domains", "Custom domains served.", () => hosts.size, "max");
 
-  const follower = await followFeed(wiring, { sql, tier: tiers.redis, links, hosts, changes });
+  const follower = await followFeed(wiring, { sql, tier: tiers.redis, links, tenants, hosts, changes });
   const listening = redis && (await onWake(redis, follower.wake));
   opened.defer(() => listening?.close());
   const wakeOthers = redis && oncePerTurn(() => wake(redis));
   return {
     links,
+    tenants,
     hosts,
     replica,
     sampleReplica,
-    warm: (keys) => some(keys, (key) => links.lookup(key)),
+    warm: (keys) => some(keys, (key) => warmOne(links, tenants, key)),
     publish(change) {
+      announceCaller(core, change);
       if (change.kind === "domain" && replica === undefined) hosts.changed(change.key);
-      if (change.kind === "session") core.access.announce(change.key as PersonId, change.version);
+      if (change.kind !== "link" && replica === undefined) tenants.announce(change);
+      const tenant = keyOfTenantChange(change);
+      if (tenant !== undefined) tiers.redis?.fenceOne(tenant, change.version).catch(() => {});
       const key = keyOfChange(change);
       if (key !== undefined) {
         const { version } = change;
@@ -108,7 +132,9 @@ export async function openCache(wiring: Wiring, redis: Redis | undefined, hot: H
 interface Tiers {
   /** Where memory is filled from. */
   readonly source: Source<CachedLink>;
-  readonly redis: RedisCache<CachedLink> | undefined;
+  readonly tenants: Source<TenantRecord>;
+  readonly plans: Source<Limits>;
+  readonly redis: RedisCache<SharedValue> | undefined;
   /** Writes a new link to Redis; returns whether there is room for it. */
   readonly created: ((key: string) => boolean) | undefined;
 }
@@ -126,30 +152,61 @@ async function openTiers(wiring: Wiring, { redis, sql, hot, changes, counts }: T
   const { config, clock } = core;
   const lookups = await openLookups(config, sql, log);
   if (lookups !== sql) opened.defer(() => lookups.close());
-  const fromSql = sqlSource(lookups, counts, wiring);
-  if (redis === undefined) return { source: counted(fromSql, counts), redis: undefined, created: undefined };
+  const gathered = openGathered(wiring);
+  const store = config.embedded ? core.store : createLinkStore(lookups);
+  const fromSql = gathered(linkSource(store.targets), counts);
+  const tenants = gathered(loadTenants(lookups), uncounted());
+  const plans = gathered(loadPlans(lookups), uncounted());
+  if (redis === undefined)
+    return { source: counted(fromSql, counts), tenants, plans, redis: undefined, created: undefined };
+  const { isCachedLink, isTenantRecord } = await import("../redirect/cache-format.ts");
   const usualMs = config.QL_CACHE_TTL_SECONDS * 1_000;
   const tier = await openGuarded(redis, counts, wiring, {
     lifeMs: (key) => ttlMs(hot.perMinute(key), changes.perDay(key), usualMs),
     // A Redis that lost everything gets the hottest links back first.
     onEmpty: () => void some(hot.keys(), (key) => tiered.load(key, 0)),
   });
-  const tiered = createTiered({ tier, sql: fromSql, counts, clock });
-  return { source: tiered, redis: tier, created: writeThrough((key) => tiered.writeThrough(key, 1)) };
+  const tiered = createTiered({ tier: partOf(tier, isCachedLink), sql: fromSql, counts, clock });
+  const ofTenants = { tier: partOf(tier, isTenantRecord), sql: tenants, counts: uncounted(), clock };
+  return {
+    source: tiered,
+    tenants: createTiered<TenantRecord>(ofTenants),
+    plans,
+    redis: tier,
+    created: writeThrough((key) => tiered.writeThrough(key, 1)),
+  };
+}
+
+function openTenants({ core }: Wiring, { tenants: source, plans }: Tiers): KnownTenants {
+  const { clock, config } = core;
+  const shared = { clock, counts: uncounted(), wait: config.wait, jitter: config.QL_CACHE_JITTER };
+  return createKnownTenants({
+    tenants: createCache<TenantRecord, TenantKey>({ ...shared, source, sizeBytes: tenantBytes, sizeOf: sizeOfTenant }),
+    plans: createCache<Limits>({ ...shared, source: plans, sizeBytes: planBytes, sizeOf: sizeOfPlan }),
+    sql: core.sql,
+    read: core.tenants.byId,
+  });
+}
+
+async function warmOne(links: Cache<CachedLink, LinkKey>, tenants: KnownTenants, key: LinkKey): Promise<void> {
+  const { value } = await links.lookup(key);
+  if (value !== undefined) await tenants.lookup(value.clicks.tenant);
 }
 
 interface Following {
   readonly sql: Sql;
-  readonly tier: RedisCache<CachedLink> | undefined;
+  readonly tier: RedisCache<SharedValue> | undefined;
   readonly links: Cache<CachedLink, LinkKey>;
+  readonly tenants: KnownTenants;
   readonly hosts: Hosts;
   readonly changes: ChangeRates;
 }
 
 async function followFeed(
-  { core: { clock, access }, metrics, log, opened }: Wiring,
-  { sql, tier, links, hosts, changes }: Following,
+  { core, metrics, log, opened }: Wiring,
+  { sql, tier, links, tenants, hosts, changes }: Following,
 ): Promise<Follower> {
+  const { clock, access, knownKeys } = core;
   let followedAt = clock.elapsed();
   metrics.gauge(
     "quicklink_feed_age_seconds",
@@ -168,7 +225,8 @@ async function followFeed(
     feed,
     announce(change) {
       if (change.kind === "domain") hosts.changed(change.key);
-      if (change.kind === "session") access.announce(change.key as PersonId, change.version);
+      announceCaller(core, change);
+      if (change.kind !== "link") tenants.announce(change);
       const key = keyOfChange(change);
       if (key === undefined) return;
       changes.add(key, change.version);
@@ -177,7 +235,9 @@ async function followFeed(
     followed(elapsed) {
       followedAt = elapsed;
       links.followed(elapsed);
+      tenants.followed(elapsed);
       access.followed(elapsed);
+      knownKeys.followed(elapsed);
     },
     ...(tier && { correct: createCorrectTier(tier, feed, log) }),
     clock,
@@ -187,16 +247,25 @@ async function followFeed(
   return follower;
 }
 
+/** Callers are read from the primary, so what is announced can be read at once. */
+function announceCaller({ access, knownKeys }: Core, change: Change): void {
+  if (change.kind === "session") access.announce(change.key as PersonId, change.version);
+  if (change.kind === "key") knownKeys.announce(change.key as KeyHash, change.version);
+}
+
+type Gathered = <Value>(load: LoadMany<Value>, counts: CacheCounts) => Source<Value>;
+
 /**
  * SQLite has one reader, and answers all lookups of a turn before a timer could fire: it needs no deadline. PostgreSQL may
  * be slow, unavailable or busy.
  */
-function sqlSource(sql: Sql, counts: CacheCounts, { core, metrics, log }: Wiring): Source<CachedLink> {
-  const { config, store, clock } = core;
-  const limits = { waiting: sqlWaiting, waitMs: config.QL_SQL_WAIT_MS, counts, clock };
+function openGathered({ core: { config, clock }, metrics, log }: Wiring): Gathered {
+  const limits = { waiting: sqlWaiting, waitMs: config.QL_SQL_WAIT_MS, clock };
   if (config.embedded) {
-    const source = gatheredSource(linkSource(store.targets), { ...limits, atOnce: 1, run: (work) => work() });
-    return { load: (key, atLeast) => source.load(key, atLeast) };
+    return (loadMany, counts) => {
+      const source = gatheredSource(loadMany, { ...limits, counts, atOnce: 1, run: (work) => work() });
+      return { load: (key, atLeast) => source.load(key, atLeast) };
+    };
   }
   const breakers = createBreakers({
     of: "sql",
@@ -214,11 +283,8 @@ function sqlSource(sql: Sql, counts: CacheCounts, { core, metrics, log }: Wiring
         ? log.error("PostgreSQL lookups fail too often; pausing lookups")
         : log.info("PostgreSQL is available for lookups again"),
   });
-  return gatheredSource(linkSource(createLinkStore(sql).targets), {
-    ...limits,
-    atOnce: lookupConnections(config),
-    run: breakers.of("sql").run,
-  });
+  const { run } = breakers.of("sql");
+  return (loadMany, counts) => gatheredSource(loadMany, { ...limits, counts, atOnce: lookupConnections(config), run });
 }
 
 const counted = (sql: Source<CachedLink>, { miss }: CacheCounts): Source<CachedLink> => ({
@@ -233,9 +299,9 @@ async function openGuarded(
   redis: Redis,
   { events }: CacheCounts,
   { core: { clock, config }, metrics, log }: Wiring,
-  options: Pick<RedisCacheOptions<CachedLink>, "lifeMs" | "onEmpty">,
-): Promise<RedisCache<CachedLink>> {
-  const { linkForm } = await import("../redirect/cache-format.ts");
+  options: Pick<RedisCacheOptions<SharedValue>, "lifeMs" | "onEmpty">,
+): Promise<RedisCache<SharedValue>> {
+  const { sharedForm } = await import("../redirect/cache-format.ts");
   const { createRedisCache } = await import("../redis/cache.ts");
   const { withBreakers } = await import("../redis/with-breakers.ts");
   const breakers = createBreakers({
@@ -251,12 +317,14 @@ async function openGuarded(
   });
   return createRedisCache({
     redis: withBreakers(redis, breakers),
-    form: linkForm,
+    form: sharedForm,
     clock,
     ...options,
     missingMs: config.QL_CACHE_MISSING_TTL_SECONDS * 1_000,
     jitter: config.QL_CACHE_JITTER,
-    written: (kind) => void events[kind === "link" ? "link_written" : "missing_written"]++,
+    written(kind, key) {
+      if (!isTenantKey(key)) events[kind === "link" ? "link_written" : "missing_written"]++;
+    },
   });
 }
 

@@ -84,7 +84,7 @@ export interface ApiParts {
   readonly guesses: Guesses;
   readonly answers: Answers;
   readonly files: OpenFiles;
-  readonly cache: Pick<LinkCache, "publish">;
+  readonly cache: Pick<LinkCache, "publish" | "tenants">;
   readonly background: Background;
   readonly hits: Pick<Hits, "moved">;
   readonly notices: Pick<LimitWatch, "made">;
@@ -99,7 +99,7 @@ export interface ApiParts {
 export function openApi(wiring: Wiring, parts: ApiParts): HttpApi {
   const { core, log } = wiring;
   const { counters, guesses, files, background, mail } = parts;
-  const { config, sql, keys, tenants, links, clock } = core;
+  const { config, sql, keys, links, clock } = core;
   const { outgoing, work } = core.resources;
   const { baseUrl } = config;
   const { outbox, stopLinks, settings } = mail;
@@ -120,7 +120,7 @@ export function openApi(wiring: Wiring, parts: ApiParts): HttpApi {
     keys,
     sessions: core.sessions,
     cookie: people.cookie,
-    tenants,
+    tenants: parts.cache.tenants,
     guesses,
     limiter: openCallLimiter(core, counters, log, parts.counts.calls),
     runOnce: openRunOnce(parts.answers, log, parts.counts.repeats),
@@ -167,7 +167,7 @@ export function openApi(wiring: Wiring, parts: ApiParts): HttpApi {
       (api) => tenantRoutes(api, { keys, pages, clock, linkDays: config.QL_LINK_DAYS, namesOf }),
       (api) => domainRoutes(api, core.domains, pages),
       (api) => usageRoutes(api, usage),
-      (api) => clickSettingsRoutes(api, createClickSettings(sql, clock), () => parts.jobs.soon("tenant-changes")),
+      (api) => clickSettingsRoutes(api, createClickSettings(sql, clock, parts.cache.publish)),
       (api) => fileRoutes(api, files.files, pages),
       (api) => emailRoutes(api, mail.stats, mail.suppressions, pages),
       (api) => emailTemplateRoutes(api, { ...clickReading(core, background), baseUrl, clock }),

@@ -22,7 +22,7 @@ import type { RedisClients } from "./redis.ts";
 import type { Wiring } from "./wiring.ts";
 
 export interface Jobs extends RunningJobs {
-  soon(name: "hot-links" | "imports" | "targets" | "tenant-changes"): void;
+  soon(name: "hot-links" | "imports" | "targets"): void;
 }
 
 export interface JobParts {
@@ -58,13 +58,11 @@ export function openJobs(wiring: Wiring, parts: JobParts): Jobs {
   const { background, cache, clickNotices, files, hot, mail, notices, redis } = parts;
   const checkTargets = openLinkHealth(wiring);
   const blocklist = openBlocklistJob(wiring, background);
-  const raiseVersions = tenantChanges(wiring, background);
   const { contacts, toCondense, toForget, toPurge } = questions(core.sql);
   const table: readonly Row[] = [
     { name: "key-use", everyMs: 5 * second, scope: each, deadlineMs: minute, work: core.keys.flush },
     { name: "hot-links", everyMs: saveMs, scope: each, deadlineMs: minute, work: hot.save },
     { name: "domains", everyMs: 30 * second, scope: each, deadlineMs: minute, work: cache.hosts.readAll },
-    { name: "tenant-changes", everyMs: 10 * second, scope: each, deadlineMs: hour, work: raiseVersions },
     { name: "upload-drafts", everyMs: hour, scope: each, deadlineMs: 10 * minute, work: files.clearDrafts },
     { name: "readiness", everyMs: 15 * second, scope: each, deadlineMs: 15 * second, work: parts.sampleReadiness },
     { name: "redis-info", everyMs: 15 * second, scope: each, deadlineMs: minute, work: redis.sample },
@@ -174,14 +172,5 @@ function openBlocklistJob({ core, log }: Wiring, background: Background): Pick<J
       if (!(await isOutdated(core))) return; // another process has just applied it
       log.info(await background.applyBlocklist(), "blocklist applied to all links and domains");
     },
-  };
-}
-
-/** Finishes what a command over the links of a tenant left undone. Processes that meet share the work. */
-function tenantChanges({ core, log }: Wiring, background: Background): Job["work"] {
-  return async () => {
-    if (!(await core.outdated.pending())) return;
-    const links = await background.raiseOutdated();
-    if (links > 0) log.info({ links }, "links of changed workspaces have new versions");
   };
 }

@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { createLive, type Live } from "../clicks/live/live.ts";
 import { startRelay } from "../clicks/live/relay.ts";
 import type { RecordedTotal } from "../limits/leases.ts";
-import { type MeteredTarget, shownHost, splitKey } from "../links/link.ts";
+import { shownHost, splitKey } from "../links/link.ts";
+import { type CachedLink, knownHitsMax } from "../redirect/link-source.ts";
 import { openChannels } from "../redis/channels.ts";
 import type { Redis } from "../redis/client.ts";
 import type { Wiring } from "./wiring.ts";
@@ -17,7 +18,7 @@ export interface LiveParts {
   /** The one that all processes share. Undefined: there is only this process. */
   readonly redis: Redis | undefined;
   /** A link as memory last knew it. */
-  readonly recall: (key: string) => Pick<MeteredTarget, "hitsMax" | "clicks"> | undefined;
+  readonly recall: (key: string) => Pick<CachedLink, "hitsPerMonth" | "standing" | "clicks"> | undefined;
 }
 
 export function openLive({ core, metrics, log, opened }: Wiring, { redis, recall }: LiveParts): OpenLive {
@@ -54,9 +55,10 @@ export function openLive({ core, metrics, log, opened }: Wiring, { redis, recall
       if (!live.wanted) return;
       const quotas = totals.flatMap(({ key, draws, month, counted }) => {
         const link = draws === "hits" ? recall(key) : undefined;
-        return link === undefined
+        const limit = link && knownHitsMax(link);
+        return link === undefined || limit === undefined
           ? []
-          : [{ tenant: link.clicks.tenant, ...splitKey(key), month, used: counted, limit: link.hitsMax }];
+          : [{ tenant: link.clicks.tenant, ...splitKey(key), month, used: counted, limit }];
       });
       live.counted(quotas);
     },

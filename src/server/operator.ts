@@ -28,12 +28,11 @@ export function openOperatorRoutes({ core }: Wiring, parts: OperatorParts): ((ap
   const workspaces = createWorkspaces({ sql, clock, sessions, publish: parts.cache.publish });
   const operators = createOperators({ sql, people, sessions });
   const emails = createPlatformEmails({ sql, tenants, counters: counters.ledger, max: config.QL_EMAILS_PER_HOUR });
-  const changed = () => parts.jobs.soon("tenant-changes");
   const jobs = () => readJobs(sql);
   const findings = openFindings(config, clock);
   return [
     (api) => operatorPeopleRoutes(api, { operators, people, sessions, workspaces, pages, requireFresh }),
-    (api) => operatorWorkspaceRoutes(api, { tenants, workspaces, suspensions, usage, pages, requireFresh, changed }),
+    (api) => operatorWorkspaceRoutes(api, { tenants, workspaces, suspensions, usage, pages, requireFresh }),
     (api) => operatorPlatformRoutes(api, { reports, suspensions, emails, jobs, readiness, findings, clock }),
   ];
 }

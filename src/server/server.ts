@@ -25,6 +25,7 @@ import { createGuesses, type Guesses } from "../limits/guesses.ts";
 import { createReportLimit } from "../limits/report-limit.ts";
 import { cacheKey } from "../links/link.ts";
 import type { SetUp } from "../people/sign-in/setup.ts";
+import { knownHitsMax } from "../redirect/link-source.ts";
 import { createRedirect } from "../redirect/serve.ts";
 import { lockFolder } from "../sql/folder-lock.ts";
 import type { Heartbeat } from "../sql/heartbeat.ts";
@@ -120,7 +121,7 @@ async function serve(
       notices.noticed({ tenant, limit: "storageBytes", used, max: limits.storageBytes }),
   });
   const answers = openAnswers(wiring, unforced);
-  const notices = openNotices(wiring, { mail, background, hitsMaxOf: (key) => cache.links.recall(key)?.hitsMax });
+  const notices = openNotices(wiring, { mail, background, hitsMaxOf: recalledMax(cache) });
   const live = openLive(wiring, { redis: redis.limits, recall: cache.links.recall });
   const readiness = openReadiness(wiring, cache, redis.dependencies);
   const sampleReadiness = watchReadiness(readiness, metrics);
@@ -191,6 +192,14 @@ async function serve(
   };
 }
 
+/** As memory last knew it. */
+const recalledMax =
+  ({ links }: LinkCache) =>
+  (key: string): number | null | undefined => {
+    const link = links.recall(key);
+    return link && knownHitsMax(link);
+  };
+
 interface SocketParts {
   readonly peers: Peers | undefined;
   readonly readiness: () => Promise<Readiness>;
@@ -219,6 +228,7 @@ function listen(
     baseUrl: config.baseUrl,
     redirect: createRedirect({
       cache: cache.links,
+      tenants: cache.tenants,
       hosts: cache.hosts,
       meters: hits.meters,
       guesses,

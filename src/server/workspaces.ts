@@ -28,14 +28,13 @@ export interface WorkspaceParts extends Pick<ApiParts, "background" | "cache" | 
 
 export function openWorkspaceRoutes({ core }: Wiring, parts: WorkspaceParts): ((api: Api) => void)[] {
   const { config, sql, clock, sessions, tenants, people, personTokens: tokens } = core;
-  const { background, cache, jobs, guesses, pages, requireFresh } = parts;
+  const { background, cache, guesses, pages, requireFresh } = parts;
   const { mails, passwords, companies, signIn, requests, later, proofs, cookie } = parts.people;
   const members = createMembers({ sql, clock, sessions });
   const invitations = createInvitations({ sql, clock, sessions });
   const workspaces = createWorkspaces({ sql, clock, sessions, publish: cache.publish });
   const join = createJoin({ sql, invitations, people, tokens, passwords, companies, signIn, mails });
   const data = createAccountData({ sql, clock, sessions });
-  const stopped = () => jobs.soon("tenant-changes");
 
   const tellMember = ({ name: workspace }: Tenant, { member, after: role }: ChangedMember): Promise<void> =>
     mails.send("role", member.email, { workspace, role, url: mails.pageUrl("account") });
@@ -52,12 +51,12 @@ export function openWorkspaceRoutes({ core }: Wiring, parts: WorkspaceParts): ((
   const linkFor = (token: string) => mails.pageUrl("invitation", token);
   const creators = config.QL_WORKSPACES;
   return [
-    (api) => workspaceRoutes(api, { workspaces, members, tenants, requireFresh, tellMember, stopped }),
+    (api) => workspaceRoutes(api, { workspaces, members, tenants, requireFresh, tellMember }),
     (api) => workspaceExportRoutes(api, { clock, part: background.exportPart }),
     (api) => memberRoutes(api, { members, pages, tellMember }),
     (api) => invitationRoutes(api, { invitations, pages, clock, linkFor, mail: mailInvitation }),
     (api) => joinRoutes(api, { join, sessions, guesses, requests, companies, later }),
     (api) => accountDataRoutes(api, { data, people, sessions, workspaces, proofs, cookie }),
-    (api) => accountWorkspaceRoutes(api, { workspaces, members, sessions, creators, stopped }),
+    (api) => accountWorkspaceRoutes(api, { workspaces, members, sessions, creators }),
   ];
 }

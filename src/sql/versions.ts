@@ -13,8 +13,7 @@ import type { Db, Trx } from "./tenant-db.ts";
  * PostgreSQL locks each row it raises until the commit. Two transactions that lock the same two rows in opposite orders
  * deadlock, and PostgreSQL ends one of them with an error. So there is one order for all:
  *
- * 1. rows that must not change meanwhile: the tenant, its note (`outdated-tenants.ts`), domains, files by ID, and the
- *    links that are edited, by ID;
+ * 1. rows that must not change meanwhile: the tenant, its plan, domains, files by ID, and the links that are edited, by ID;
  * 2. versions, by domain and code, or by key: this function sorts them;
  * 3. the rest: new links by ID, suspensions, the tenant's usage this month, the position of an import.
  *
@@ -62,7 +61,7 @@ interface MoveCode {
 }
 
 /** Everything else: a key without a version gets its first. */
-interface RaiseKeys {
+export interface RaiseKeys {
   readonly kind: KeyVersion["kind"];
   readonly keys: readonly string[];
 }

@@ -108,7 +108,7 @@ const routes = {
       tags: ["Keys"],
       operationId: "revokeKey",
       summary: "Revoke an API key",
-      description: "It stops working at once.",
+      description: "It stops working at once, on all servers within the time of an edit.",
       request: { params: z.object({ id: z.string() }) },
     },
     { 204: { description: "Revoked" } },

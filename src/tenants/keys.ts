@@ -4,6 +4,8 @@ import type { Selectable } from "kysely";
 import type { Clock } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import { type KeyId, newId, type PersonId, type TenantId } from "../base/ids.ts";
+import type { Cache, Source } from "../cache/cache.ts";
+import type { Publish } from "../cache/feed.ts";
 import { type Actor, type HistoryEntry, recordHistory } from "../history/history.ts";
 import { roleAllows } from "../people/roles.ts";
 import { roleOf } from "../people/workspaces/current-role.ts";
@@ -12,11 +14,15 @@ import type { ApiKeyTable } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { type Params, statement } from "../sql/statement.ts";
 import { acrossTenants, type Db, ofTenant, type TenantDb, type Trx } from "../sql/tenant-db.ts";
+import { raiseVersions } from "../sql/versions.ts";
 import { createOneAtATime } from "./one-at-a-time.ts";
 
 /**
  * API keys: `ql_` and 256 random bits, shown once. SQL stores only their SHA-256. A slow hash would protect guessable
  * secrets; these cannot be guessed, and the lookup by hash is a point read that compares no secrets.
+ *
+ * Keys are kept in memory by their hash, with a version in the change feed: whatever changes a key raises it in the same
+ * transaction, so a revoked key ends everywhere within the promise of an edit. A key that has expired ends by the clock.
  */
 export const scopes = [
   ...(["links:read", "links:write", "files:read", "files:write"] as const),
@@ -102,9 +108,21 @@ function secretFrom(chance: Uint8Array): string {
   return secret;
 }
 
-const hashOf = (secret: string): string => createHash("sha256").update(secret).digest("hex");
+const hashOf = (secret: string): KeyHash => createHash("sha256").update(secret).digest("hex") as KeyHash;
 
-export function createKeys(sql: Sql, clock: Clock): Keys {
+/** Of the secret. */
+export type KeyHash = string & { readonly [brand]: "key hash" };
+declare const brand: unique symbol;
+
+export interface KeySettings {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  /** Without it, SQL is asked for every call. */
+  readonly known?: Pick<Cache<ApiKey, KeyHash>, "peek" | "lookup">;
+  readonly publish?: Publish;
+}
+
+export function createKeys({ sql, clock, known, publish = () => {} }: KeySettings): Keys {
   const { db } = sql;
   // Keys are used far more often than their last use is read: times are buffered, one per key, until the next flush.
   const lastUsed = new Map<KeyId, number>();
@@ -190,11 +208,11 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
 
     async authenticate(secret) {
       if (!pattern.test(secret)) return undefined;
-      const row = await selectByHash.first(db, { hash: hashOf(secret) });
-      if (!row || row.revoked_at !== null) return undefined;
-      if (row.expires_at !== null && row.expires_at <= clock.now()) return undefined;
-      if (lastUsed.size < lastUsedMost || lastUsed.has(row.id)) lastUsed.set(row.id, clock.now());
-      return toKey(row);
+      const hash = hashOf(secret);
+      const { value: key } = known?.peek(hash) ?? (await (known?.lookup(hash) ?? keySource(sql).load(hash, 0)));
+      if (key === undefined || (key.expiresAt ?? Infinity) <= clock.now()) return undefined;
+      if (lastUsed.size < lastUsedMost || lastUsed.has(key.id)) lastUsed.set(key.id, clock.now());
+      return key;
     },
 
     async isValid(tenantId, id) {
@@ -208,18 +226,23 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
       return (await query.orderBy("id", "desc").limit(limit).execute()).map(toKey);
     },
 
-    revoke: (tenantId, id, by) =>
-      sql.transaction(async (trx) => {
-        const key = of(trx, tenantId).select(["id", "tenant_id", "name", "hint", "revoked_at"]).where("id", "=", id);
+    async revoke(tenantId, id, by) {
+      const changes = await sql.transaction(async (trx) => {
+        const columns = ["id", "tenant_id", "name", "hint", "hash", "revoked_at"] as const;
+        const key = of(trx, tenantId).select(columns).where("id", "=", id);
         const row = await sql.forUpdate(key).executeTakeFirst();
-        if (row === undefined) return false;
-        if (row.revoked_at !== null) return true;
+        if (row === undefined) return undefined;
+        if (row.revoked_at !== null) return [];
+        const changes = await raiseVersions(sql, trx, { kind: "key", keys: [row.hash] }, clock.now());
         const revoked = { revoked_at: clock.now() };
         await ofTenant(trx, tenantId).updateTable("api_keys").set(revoked).where("id", "=", id).execute();
         await dropInvitationsOfKeys(trx, tenantId, [id]);
         await record(trx, row, by, "key.revoke", { before: { name: row.name, hint: row.hint } });
-        return true;
-      }),
+        return changes;
+      });
+      for (const change of changes ?? []) publish(change);
+      return changes !== undefined;
+    },
 
     async flush() {
       // Sorted by ID: two servers that write the same keys wait for each other without a deadlock.
@@ -238,6 +261,22 @@ export function createKeys(sql: Sql, clock: Clock): Keys {
     },
   };
 }
+
+/** A revoked key is like one that never was. Reads the version first: the row can only be newer. */
+export const keySource = ({ db }: Sql): Source<ApiKey> => ({
+  async load(hash) {
+    const version = (await selectVersion.first(db, { hash }))?.version ?? 0;
+    const row = await selectByHash.first(db, { hash });
+    return { version, value: row === undefined || row.revoked_at !== null ? undefined : toKey(row) };
+  },
+});
+
+/** Estimated, in bytes. */
+export const sizeOfKey = ({ name, scopes }: ApiKey): number => 700 + 2 * name.length + 50 * scopes.length;
+
+const selectVersion = statement((db: Db, { hash }: Params<{ hash: string }>) =>
+  db.selectFrom("versions").select("version").where("kind", "=", "key").where("key", "=", hash),
+);
 
 const columns = [
   ...(["id", "tenant_id", "name", "hint", "hash", "scopes", "created_at", "expires_at", "revoked_at"] as const),

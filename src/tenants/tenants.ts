@@ -2,19 +2,21 @@ import type { InferResult } from "kysely";
 import { type Clock, fromIso, toIso } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
 import { newId, type TenantId } from "../base/ids.ts";
+import type { Change, Publish } from "../cache/feed.ts";
 import { type Actor, differenceOf, type HistoryEntry, recordHistory } from "../history/history.ts";
 import { containsText } from "../sql/contains-text.ts";
-import { outdate } from "../sql/outdated-tenants.ts";
+import type { TenantNumber } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 import { isUniqueViolation } from "../sql/sql.ts";
 import { type Params, statement } from "../sql/statement.ts";
 import { acrossTenants, type Db, type Trx } from "../sql/tenant-db.ts";
+import { raiseVersions } from "../sql/versions.ts";
 
 /**
  * A tenant owns links, keys and limits. The slug is its identifier for the operator: unique, and easy to type.
  *
- * What a tenant's links answer depends on its hits per link per month. Changing that limit outdates its links in the
- * same transaction; they get new versions in pages afterwards (`sql/outdated-tenants.ts`).
+ * Servers keep tenants and plans in memory (`known-tenants.ts`). Each has a version, which every change of it raises; a
+ * change of a plan raises only that of the plan, however many tenants and links it has.
  */
 export interface Tenant {
   readonly id: TenantId;
@@ -31,6 +33,12 @@ export interface Tenant {
   readonly suspended: string | null;
   /** When it is deleted for good; null unless an owner or the operator deleted it. Until then everything of it is stopped. */
   readonly deleteAt: number | null;
+}
+
+/** What is stored of a tenant alone: its plan has the other limits. */
+export interface TenantRecord extends Omit<Tenant, "limits"> {
+  /** Whether facts about visitors are recorded with its clicks. */
+  readonly clickFacts: boolean;
 }
 
 /** What a tenant may use. A plan sets every limit, a tenant may override some; `null` means no limit. */
@@ -67,7 +75,7 @@ export interface Tenants {
   setPlan(name: string, limits: Limits, by: Actor): Promise<void>;
 }
 
-export function createTenants(sql: Sql, clock: Clock): Tenants {
+export function createTenants(sql: Sql, clock: Clock, publish: Publish = () => {}): Tenants {
   const { db } = sql;
 
   async function plans(): Promise<Map<string, Limits>> {
@@ -78,9 +86,9 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
   async function limitsOf(plan: string): Promise<Limits> {
     const builtIn = builtInPlans.get(plan);
     if (builtIn) return builtIn;
-    const row = await selectPlan.first(db, { name: plan });
-    if (!row) throw new Problem("not_found", `No plan "${plan}" exists.`);
-    return parseLimits(row.limits);
+    const limits = (await planLimits(db, [plan])).get(plan);
+    if (!limits) throw new Problem("not_found", `No plan "${plan}" exists.`);
+    return limits;
   }
 
   async function requirePlan(plan: string): Promise<void> {
@@ -88,31 +96,13 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
     if (!known.has(plan)) throw unknownPlan(plan, [...known.keys()]);
   }
 
-  /**
-   * The plan stays as it is until the transaction ends. A concurrent change of the plan comes before, or waits and then
-   * finds this tenant.
-   */
-  async function holdPlan(trx: Trx, plan: string): Promise<void> {
-    if (builtInPlans.has(plan)) return;
-    const row = await sql.forShare(trx.selectFrom("plans").select("name").where("name", "=", plan)).executeTakeFirst();
-    if (!row) throw unknownPlan(plan, [...(await plans()).keys()]);
+  async function complete(row: TenantRow | undefined): Promise<Tenant | undefined> {
+    return row && toTenant(toRecord(row), await limitsOf(row.plan));
   }
 
-  async function complete(row: TenantRow | undefined): Promise<Tenant | undefined> {
-    if (!row) return undefined;
-    const overrides = parseOverrides(row.limits);
-    return {
-      id: row.id,
-      slug: row.slug,
-      name: row.name,
-      plan: row.plan,
-      limits: effectiveLimits(await limitsOf(row.plan), overrides),
-      overrides,
-      defaultDomain: row.default_domain,
-      createdAt: fromIso(row.created_at),
-      suspended: row.suspended,
-      deleteAt: row.delete_at,
-    };
+  /** After its commit. */
+  function published(changes: readonly Change[]): void {
+    for (const change of changes) publish(change);
   }
 
   async function require(slug: string): Promise<Tenant> {
@@ -154,26 +144,27 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
     },
 
     async change(slug, { name, plan, overrides }, by) {
-      await sql.transaction(async (trx) => {
+      if (plan !== undefined) await requirePlan(plan);
+      const changes = await sql.transaction(async (trx) => {
         const row = await sql
           .forUpdate(trx.selectFrom("tenants").selectAll().where("slug", "=", slug))
           .executeTakeFirst();
         if (!row) throw new Problem("not_found", `No workspace "${slug}" exists.`);
-        if (plan !== undefined) await holdPlan(trx, plan);
         const before = parseOverrides(row.limits);
         const limits: LimitOverrides = JSON.parse(JSON.stringify({ ...before, ...overrides })); // drops undefined values
         const after = { name: name ?? row.name, plan: plan ?? row.plan };
+        const raised = await raiseVersions(sql, trx, { kind: "tenant", keys: [String(row.number)] }, clock.now());
         await trx
           .updateTable("tenants")
           .set({ ...after, limits: JSON.stringify(limits) })
           .where("id", "=", row.id)
           .execute();
-        const samePlan = after.plan === row.plan;
-        if (!samePlan || limits.hitsPerLinkPerMonth !== before.hitsPerLinkPerMonth) await outdate(trx, [row.id]);
         const shown = (of: typeof after, own: LimitOverrides) => ({ ...of, limits: own });
         const change = differenceOf(shown({ name: row.name, plan: row.plan }, before), shown(after, limits));
         if (change !== undefined) await record(trx, row, by, "workspace.update", change);
+        return raised;
       });
+      published(changes);
       return require(slug);
     },
 
@@ -192,10 +183,11 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
         );
       }
       const json = JSON.stringify(limits);
-      await sql.transaction(async (trx) => {
+      const changes = await sql.transaction(async (trx) => {
         const before = await sql
           .forUpdate(trx.selectFrom("plans").select("limits").where("name", "=", name))
           .executeTakeFirst();
+        const raised = await raiseVersions(sql, trx, { kind: "plan", keys: [name] }, clock.now());
         await trx
           .insertInto("plans")
           .values({ name, limits: json, created_at: clock.now() })
@@ -205,13 +197,9 @@ export function createTenants(sql: Sql, clock: Clock): Tenants {
         const entry = { tenant: "", actor: by, subject: { kind: "plan", id: name } } as const;
         const action = before ? "plan.update" : "plan.create";
         if (change !== undefined) await recordHistory(trx, clock, { ...entry, action, ...change });
-        if (before && parseLimits(before.limits).hitsPerLinkPerMonth === limits.hitsPerLinkPerMonth) return;
-        const rows = await trx.selectFrom("tenants").select("id").where("plan", "=", name).execute();
-        await outdate(
-          trx,
-          rows.map(({ id }) => id),
-        );
+        return raised;
       });
+      published(changes);
     },
   };
 }
@@ -252,7 +240,9 @@ const selectTenants = (db: Db) =>
   acrossTenants(db)
     .selectFrom("tenants as t")
     .leftJoin("suspended_tenants as s", "s.tenant_id", "t.id")
-    .select(["t.id", "t.slug", "t.name", "t.plan", "t.limits", "t.created_at", "t.delete_at", "s.reason as suspended"])
+    .leftJoin("click_tenants as c", "c.tenant_id", "t.id")
+    .select(["t.id", "t.number", "t.slug", "t.name", "t.plan", "t.limits", "t.created_at", "t.delete_at"])
+    .select(["s.reason as suspended", "c.facts as click_facts"])
     .select((expression) =>
       expression
         .selectFrom("domains")
@@ -264,14 +254,50 @@ const selectTenants = (db: Db) =>
 
 type TenantRow = InferResult<ReturnType<typeof selectTenants>>[number];
 
+const toRecord = (row: TenantRow): TenantRecord => ({
+  id: row.id,
+  slug: row.slug,
+  name: row.name,
+  plan: row.plan,
+  overrides: parseOverrides(row.limits),
+  defaultDomain: row.default_domain,
+  createdAt: fromIso(row.created_at),
+  suspended: row.suspended,
+  deleteAt: row.delete_at,
+  clickFacts: row.click_facts !== 0,
+});
+
+export function toTenant({ clickFacts: _, ...record }: TenantRecord, plan: Limits): Tenant {
+  return { ...record, limits: effectiveLimits(plan, record.overrides) };
+}
+
+/** By number. */
+export async function tenantRecords(
+  db: Db,
+  numbers: readonly TenantNumber[],
+): Promise<Map<TenantNumber, TenantRecord>> {
+  const rows = await selectByNumbers.all(db, { numbers });
+  return new Map(rows.map((row) => [row.number, toRecord(row)]));
+}
+
+/** The operator's plans of these names. */
+export async function planLimits(db: Db, names: readonly string[]): Promise<Map<string, Limits>> {
+  const rows = await selectPlans.all(db, { names });
+  return new Map(rows.map(({ name, limits }) => [name, parseLimits(limits)]));
+}
+
 const selectById = statement((db: Db, { id }: Params<{ id: TenantId }>) => selectTenants(db).where("t.id", "=", id));
+
+const selectByNumbers = statement((db: Db, { numbers }: Params<{ numbers: readonly TenantNumber[] }>) =>
+  selectTenants(db).where("t.number", "in", numbers),
+);
 
 const selectBySlug = statement((db: Db, { slug }: Params<{ slug: string }>) =>
   selectTenants(db).where("t.slug", "=", slug),
 );
 
-const selectPlan = statement((db: Db, { name }: Params<{ name: string }>) =>
-  db.selectFrom("plans").select("limits").where("name", "=", name),
+const selectPlans = statement((db: Db, { names }: Params<{ names: readonly string[] }>) =>
+  db.selectFrom("plans").select(["name", "limits"]).where("name", "in", names),
 );
 
 export const defaultLimits: Limits = {

@@ -2,7 +2,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { manualClock, systemClock } from "../../src/base/clock.ts";
 import { type ClickSettingsStore, createClickSettings } from "../../src/clicks/settings.ts";
-import { createOutdated } from "../../src/sql/outdated-tenants.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { ofTenant } from "../../src/sql/tenant-db.ts";
 import { createTenants, type Tenant } from "../../src/tenants/tenants.ts";
@@ -83,23 +82,6 @@ onEachDatabase(({ open }) => {
       });
       expect((await settings.change(tenant, { tags: tags.slice(1) }, byCommand)).tags).toHaveLength(50);
     });
-  });
-
-  test("links get new versions when facts are switched, and only then", async () => {
-    const tenant = await newTenant();
-    const outdated = createOutdated(sql, clock);
-    await outdated.finish(); // of other cases
-    const wasNoted = async () => {
-      const isPending = await outdated.pending();
-      await outdated.finish();
-      return isPending;
-    };
-    await settings.change(tenant, { timeZone: "Europe/Berlin", facts: true }, byCommand);
-    expect(await wasNoted()).toBe(false);
-    await settings.change(tenant, { facts: false }, byCommand);
-    expect(await wasNoted()).toBe(true);
-    await settings.change(tenant, { facts: false, eventDays: 3 }, byCommand);
-    expect(await wasNoted()).toBe(false);
   });
 
   test("a tag that stays chosen keeps its number", async () => {

@@ -29,7 +29,7 @@ onEachDatabase(({ open }) => {
     const tenant = await newWorkspace(sql);
     const own = ofTenant(sql.db, tenant);
     await newMember(sql, tenant, "owner");
-    await createKeys(sql, clock).create(tenant, { name: "k", scopes: ["admin"] }, { kind: "command" });
+    await createKeys({ sql, clock }).create(tenant, { name: "k", scopes: ["admin"] }, { kind: "command" });
     for (let i = 0; i < links; i++) {
       const code = `${tenant.slice(-6)}-${i}`;
       await raw`insert into link_versions (domain, code, version, state, tenant_id) values ('', ${code}, 1, 'live', ${tenant})`.execute(

@@ -49,7 +49,7 @@ onEachDatabase(({ open }) => {
   const later = () => clock.advance(1);
 
   test("an API key: its name and hint, never the key; revoked once", async () => {
-    const keys = createKeys(sql, clock);
+    const keys = createKeys({ sql, clock });
     const byOther = await byNewKey(sql, tenant.id);
     let secret = "";
     const rows = await recorded(async () => {
@@ -73,7 +73,7 @@ onEachDatabase(({ open }) => {
   test("a request for a key that ran twice has one row", async () => {
     const once = { id: newId("key", clock), chance: new Uint8Array(32).fill(7) };
     const key = { name: "once", scopes: ["admin"] as const, once };
-    const keys = createKeys(sql, clock);
+    const keys = createKeys({ sql, clock });
     const rows = await recorded(async () => {
       await keys.create(tenant.id, key, byCommand);
       await keys.create(tenant.id, key, byCommand);

@@ -27,10 +27,11 @@ import type { LinkFields } from "../../src/links/link.ts";
 import { busiestLinks } from "../../src/links/read/busiest.ts";
 import { createLinkStore } from "../../src/links/store.ts";
 import { createTrashStore } from "../../src/links/trash/trash-store.ts";
+import type { TenantNumber } from "../../src/sql/schema.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants, ofTenant } from "../../src/sql/tenant-db.ts";
 import { createKeys } from "../../src/tenants/keys.ts";
-import { createTenants } from "../../src/tenants/tenants.ts";
+import { createTenants, tenantRecords } from "../../src/tenants/tenants.ts";
 import { byCommand } from "../ground/actors.ts";
 import { onEachDatabase } from "./databases.ts";
 import { newMail, newRow, newTenant, openOutbox, rowOf, silent } from "./outbox.ts";
@@ -155,13 +156,15 @@ onEachDatabase(({ open }) => {
       ]);
     });
 
-    test("has links with its own limit, which serve no file of theirs", async () => {
+    test("has links of its own number, which is that of its limits, and which serve no file of theirs", async () => {
       const store = createLinkStore(sql);
       const tenants = createTenants(sql, clock);
       const slug = (await tenants.byId(ours))?.slug ?? "";
       await tenants.change(slug, { overrides: { hitsPerLinkPerMonth: 5 } }, byCommand);
       const { id } = await link(ours, "ours");
-      expect((await store.target("", "ours")).value).toMatchObject({ hitsMax: 5 });
+      const number = (await store.target("", "ours")).value?.clicks.tenant as TenantNumber;
+      const records = await tenantRecords(sql.db, [number]);
+      expect(records.get(number)).toMatchObject({ id: ours, slug, overrides: { hitsPerLinkPerMonth: 5 } });
       const { id: theirFile } = await file(theirs, true);
       await ofTenant(sql.db, ours).updateTable("links").set({ file_id: theirFile }).where("id", "=", id).execute();
       expect((await store.target("", "ours")).value).toBeUndefined();
@@ -226,7 +229,7 @@ onEachDatabase(({ open }) => {
     });
 
     test("revokes no key of theirs, and is not given one for its own", async () => {
-      const keys = createKeys(sql, clock);
+      const keys = createKeys({ sql, clock });
       const once = { id: newId("key", clock), chance: new Uint8Array(32).fill(1) };
       const { key, secret } = await keys.create(theirs, { name: "theirs", scopes: ["links:read"], once }, byCommand);
       expect(await keys.revoke(ours, key.id, byCommand)).toBe(false);

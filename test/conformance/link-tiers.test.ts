@@ -11,21 +11,30 @@ import { createMetrics } from "../../src/base/metrics.ts";
 import { createCache, type Source } from "../../src/cache/cache.ts";
 import { gatheredSource } from "../../src/cache/gathered-source.ts";
 import { countCache, uncounted } from "../../src/cache/hit-counts.ts";
+import { partOf } from "../../src/cache/tier.ts";
 import { createTiered } from "../../src/cache/tiered.ts";
 import { granted, type Verdict } from "../../src/limits/verdict.ts";
 import { cacheKey, type MeteredTarget, splitKey } from "../../src/links/link.ts";
 import type { ChoiceFields } from "../../src/links/routing/choice.ts";
 import { devices, type RuleCondition, systems } from "../../src/links/routing/rules.ts";
 import { createLinkStore, type LinkStore } from "../../src/links/store.ts";
-import { linkForm } from "../../src/redirect/cache-format.ts";
+import { isCachedLink, isTenantRecord, type SharedValue, sharedForm } from "../../src/redirect/cache-format.ts";
 import { complete, type Decision, decide, type VisitFacts } from "../../src/redirect/decide.ts";
-import { type CachedLink, cachedLink, linkSource, sizeOfCached } from "../../src/redirect/link-source.ts";
+import { cachedLink, linkSource, sizeOfCached } from "../../src/redirect/link-source.ts";
 import { createRedisCache } from "../../src/redis/cache.ts";
 import { connectRedis, type Redis } from "../../src/redis/client.ts";
-import type { FileTable } from "../../src/sql/schema.ts";
+import type { FileTable, TenantNumber } from "../../src/sql/schema.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
-import { createTenants, defaultLimits, type Tenant, type Tenants } from "../../src/tenants/tenants.ts";
+import { loadTenants, sizeOfTenant } from "../../src/tenants/known-tenants.ts";
+import { tenantNumberOf } from "../../src/tenants/tenant-number.ts";
+import {
+  createTenants,
+  defaultLimits,
+  type Tenant,
+  type TenantRecord,
+  type Tenants,
+} from "../../src/tenants/tenants.ts";
 import { byCommand } from "../ground/actors.ts";
 import { type RedisServer, redisAvailable, startRedis } from "../ground/redis.ts";
 import { connected, patientMs } from "./counter-stores.ts";
@@ -96,18 +105,13 @@ const causes = {
   expiresAt: orNone(time),
   fallbackUrl: orNone(url),
   password: fc.boolean(),
-  suspended: fc.constantFrom("no", "no", "the link", "its tenant"),
+  suspended: fc.constantFrom(false, false, true),
   choice: fc.record(choice),
-  hitsMax: fc.record({
-    own: limit,
-    plan: fc.constantFrom("default", "unlimited", "small"),
-    override: fc.option(limit, { nil: undefined }),
-  }),
+  hitsPerMonth: limit,
   /** The numbers come from the database. */
   clicks: fc.record({
     tags: fc.uniqueArray(text, { maxLength: 3 }),
     facts: fc.boolean(),
-    factsOfTenant: fc.option(fc.boolean(), { nil: undefined }),
   }),
 } satisfies { readonly [Field in keyof Required<MeteredTarget>]: fc.Arbitrary<unknown> };
 
@@ -118,11 +122,23 @@ const links = fc.record({
 });
 type AnyLink = typeof links extends fc.Arbitrary<infer Value> ? Value : never;
 
+const anyTenant = fc.record({
+  name: fc.string({ minLength: 1, maxLength: 60 }).filter((name) => !name.includes("\0")),
+  plan: fc.constantFrom("default", "unlimited", "small"),
+  limit: fc.option(limit, { nil: undefined }),
+  facts: fc.option(fc.boolean(), { nil: undefined }),
+  suspended: fc.constantFrom(undefined, "spam", "phishing"),
+  isDeleted: fc.boolean(),
+  domain: fc.boolean(),
+});
+type AnyTenant = typeof anyTenant extends fc.Arbitrary<infer Value> ? Value : never;
+
+const noSource = { load: () => Promise.reject(new Error("SQL was asked")) };
 const flags = [false, true];
 const facts: readonly VisitFacts[] = flags.flatMap((head) =>
   flags.flatMap((prefetch) =>
     flags.flatMap((bot) =>
-      flags.flatMap((preview) => flags.map((unlocked) => ({ head, prefetch, bot, preview, unlocked }))),
+      flags.flatMap((preview) => flags.map((unlocked) => ({ head, prefetch, bot, preview, unlocked, stopped: false }))),
     ),
   ),
 );
@@ -171,22 +187,13 @@ if (redisAvailable()) {
 
       /** Its place in SQL. */
       async function write(link: AnyLink): Promise<string> {
-        const { plan, override, own } = link.hitsMax;
         const slug = `t${++serial}`;
-        await tenants.create(slug, slug, byCommand, plan);
-        const tenant = await tenants.change(
-          slug,
-          {
-            overrides: override === undefined ? {} : { hitsPerLinkPerMonth: override },
-          },
-          byCommand,
-        );
-        if (link.clicks.factsOfTenant !== undefined) await setFacts(tenant, link.clicks.factsOfTenant);
+        const tenant = await tenants.create(slug, slug, byCommand);
         const domain = link.domain === "" ? "" : `${serial}.${link.domain}`;
         if (domain !== "") await verify(tenant, domain);
         const { permanent, expiresAt, fallbackUrl, status } = link;
         const stored = {
-          ...{ permanent, expiresAt, fallbackUrl, status, title: null, notes: null, hitsPerMonth: own },
+          ...{ permanent, expiresAt, fallbackUrl, status, title: null, notes: null, hitsPerMonth: link.hitsPerMonth },
           ...{ tags: link.clicks.tags, clickFacts: link.clicks.facts },
           ...{ ...link.choice, passwordHash: link.password ? "a hash" : null },
           ...(link.file === null ? { url: link.url, file: null } : { url: "", file: await file(tenant, link.file) }),
@@ -203,8 +210,7 @@ if (redisAvailable()) {
         };
         expect((await store.createEach(tenant.id, [made], "nothing"))[0]?.kind).toBe("created");
         const why = { cause: "operator", reason: "phishing", by: byCommand } as const;
-        if (link.suspended === "the link") await suspensions.suspendLink({ domain, code }, why);
-        if (link.suspended === "its tenant") await suspensions.suspendTenant(tenant.id, why.reason, why.by);
+        if (link.suspended) await suspensions.suspendLink({ domain, code }, why);
         return cacheKey(domain, code);
       }
 
@@ -216,9 +222,9 @@ if (redisAvailable()) {
           .execute();
       }
 
-      async function verify({ id: tenant_id }: Tenant, name: string): Promise<void> {
+      async function verify({ id: tenant_id }: Tenant, name: string, is_default: 0 | 1 = 0): Promise<void> {
         const times = { created_at: now, verified_at: now };
-        const row = { tenant_id, host: name, state: "verified", token: "x", is_default: 0, ...times } as const;
+        const row = { tenant_id, host: name, state: "verified", token: "x", is_default, ...times } as const;
         await acrossTenants(sql.db)
           .insertInto("domains")
           .values({ ...row, root_url: null, missing_url: null, root_blocked: 0, missing_blocked: 0 })
@@ -236,17 +242,35 @@ if (redisAvailable()) {
         return id;
       }
 
+      async function writeTenant(tenant: AnyTenant): Promise<TenantNumber> {
+        const { plan, limit: override, facts, suspended, isDeleted, name, domain } = tenant;
+        const slug = `t${++serial}`;
+        await tenants.create(slug, name, byCommand, plan);
+        const overrides = override === undefined ? {} : { hitsPerLinkPerMonth: override };
+        const made = await tenants.change(slug, { overrides }, byCommand);
+        if (facts !== undefined) await setFacts(made, facts);
+        if (suspended !== undefined) await suspensions.suspendTenant(made.id, suspended, byCommand);
+        if (domain) await verify(made, `${serial}.${host}`, 1);
+        if (isDeleted) await sql.db.updateTable("tenants").set({ delete_at: now }).where("id", "=", made.id).execute();
+        return await tenantNumberOf(sql.db, made.id);
+      }
+
       /** As `server/cache.ts` puts a server together, with Redis just corrected and the feed just read. */
-      async function openServer(redis: Redis, source: Source<CachedLink>) {
+      async function openServer<Value extends SharedValue>(
+        redis: Redis,
+        source: Source<Value>,
+        isPart: (value: SharedValue) => value is Value,
+        sizeOf: (value: Value) => number,
+      ) {
         const counts = countCache(createMetrics());
-        const tier = createRedisCache({ redis, form: linkForm, clock: systemClock });
+        const tier = createRedisCache({ redis, form: sharedForm, clock: systemClock });
         for (const tag of tier.servers()) {
           if ((await tier.stand(tag)).position === "") await tier.begin(tag, position);
           tier.believe(tag, systemClock.elapsed());
         }
-        const tiered = createTiered({ tier, sql: source, counts, clock: systemClock });
-        const cache = createCache<CachedLink>({
-          ...{ source: tiered, clock: systemClock, counts, sizeBytes: 1_000_000, sizeOf: sizeOfCached },
+        const tiered = createTiered({ tier: partOf(tier, isPart), sql: source, counts, clock: systemClock });
+        const cache = createCache<Value>({
+          ...{ source: tiered, clock: systemClock, counts, sizeBytes: 1_000_000, sizeOf },
           wait: { redis: patientMs, sql: patientMs },
         });
         cache.followed(systemClock.elapsed());
@@ -262,19 +286,19 @@ if (redisAvailable()) {
               const key = await write(link);
               const { domain, code } = splitKey(key);
               const { version, value } = await store.target(domain, code);
-              const { tags, facts, factsOfTenant = true } = link.clicks;
-              if (value) expect(value.clicks).toMatchObject({ tags, facts: facts && factsOfTenant });
+              const { tags, facts } = link.clicks;
+              if (value) expect(value.clicks).toMatchObject({ tags, facts });
               const wanted = { version, value: value && cachedLink(value) };
               const fromSql = gatheredSource(linkSource(store.targets), {
                 ...{ atOnce: 1, waiting: 1, waitMs: patientMs, counts: uncounted(), clock: systemClock },
                 run: (work) => work(),
               });
-              const one = await openServer(connections[0], fromSql);
+              const one = await openServer(connections[0], fromSql, isCachedLink, sizeOfCached);
               expect(await one.cache.lookup(key)).toMatchObject({ version });
               const inMemory = one.cache.peek(key);
               // What was sent before on the same connection is done before.
               await connections[0].send(`{${key}}`, ["EXISTS", `{${key}}`]);
-              const two = await openServer(connections[1], { load: () => Promise.reject(new Error("SQL was asked")) });
+              const two = await openServer(connections[1], noSource, isCachedLink, sizeOfCached);
               const throughRedis = await two.cache.lookup(key);
               expect(two.counts.hit.redis).toBe(1);
               const atTheSecond = two.cache.peek(key);
@@ -291,6 +315,41 @@ if (redisAvailable()) {
           const dull = Object.keys(causes).filter((field) => (seen.get(field)?.size ?? 0) < 2);
           expect(dull).toEqual([]);
           expect([...seen.keys()].sort()).toEqual(Object.keys(causes).sort());
+        },
+        timeoutMs,
+      );
+
+      test(
+        "is put together with its tenant, which is the same from SQL, in memory, through Redis and on a second server",
+        async () => {
+          const seen = new Map<string, Set<string>>();
+          await fc.assert(
+            fc.asyncProperty(anyTenant, async (tenant) => {
+              const key = `/${await writeTenant(tenant)}`;
+              const [wanted] = await loadTenants(sql)([key]);
+              if (wanted === undefined || wanted instanceof Error) throw wanted;
+              const fromSql: Source<TenantRecord> = { load: async () => wanted };
+              const one = await openServer(connections[0], fromSql, isTenantRecord, sizeOfTenant);
+              const first = await one.cache.lookup(key);
+              await connections[0].send(`{${key}}`, ["EXISTS", `{${key}}`]);
+              const two = await openServer(connections[1], noSource, isTenantRecord, sizeOfTenant);
+              const throughRedis = await two.cache.lookup(key);
+              expect(two.counts.hit.redis).toBe(1);
+              for (const { version, value } of [first, throughRedis]) expect({ version, value }).toEqual(wanted);
+              expect(wanted.value).toMatchObject({
+                ...{ name: tenant.name, plan: tenant.plan, clickFacts: tenant.facts ?? true },
+                ...{ suspended: tenant.suspended ?? null, deleteAt: tenant.isDeleted ? now : null },
+              });
+              for (const [field, one] of Object.entries(wanted.value ?? {})) {
+                seen.set(field, (seen.get(field) ?? new Set()).add(JSON.stringify(one)));
+              }
+              // A tenant is no link, and is not taken for one.
+              const asLink = await openServer(connections[1], noSource, isCachedLink, sizeOfCached);
+              await expect(asLink.cache.lookup(key)).rejects.toThrow("SQL was asked");
+            }),
+            { numRuns: runs },
+          );
+          expect([...seen].filter(([, values]) => values.size < 2).map(([field]) => field)).toEqual([]);
         },
         timeoutMs,
       );

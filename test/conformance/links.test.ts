@@ -679,7 +679,7 @@ onEachDatabase(({ openTwo }) => {
         version: 1,
         value: {
           ...{ url, file: null, permanent: true, expiresAt: null, fallbackUrl: `${url}sorry` },
-          ...{ password: false, suspended: false, choice: null, hitsMax: 10_000 },
+          ...{ password: false, suspended: false, choice: null, hitsPerMonth: null },
           clicks: { link: aNumber, tenant: aNumber, tags: ["spring"], facts: true },
         },
       });

@@ -41,7 +41,6 @@ interface Code {
   readonly domains: typeof import("../../src/domains/store.ts");
   readonly files: typeof import("../../src/files/store.ts");
   readonly suspensions: typeof import("../../src/abuse/suspensions.ts");
-  readonly outdated: typeof import("../../src/sql/outdated-tenants.ts");
   readonly tenants: typeof import("../../src/tenants/tenants.ts");
 }
 
@@ -52,7 +51,6 @@ const load = async (folder: string): Promise<Code> => ({
   domains: await import(join(folder, "domains/store.ts")),
   files: await import(join(folder, "files/store.ts")),
   suspensions: await import(join(folder, "abuse/suspensions.ts")),
-  outdated: await import(join(folder, "sql/outdated-tenants.ts")),
   tenants: await import(join(folder, "tenants/tenants.ts")),
 });
 
@@ -76,6 +74,7 @@ async function race(
   const [one, two] = await openTwo(code);
   const tenants = code.tenants.createTenants(one, clock);
   const { id: tenant } = await tenants.create("racer", "Racer", byCommand, "unlimited");
+  await tenants.setPlan("team", code.tenants.defaultLimits, byCommand);
   const files = await addFiles(one, tenant);
   await addDomains(code, one, tenant);
   const failures: string[] = [];
@@ -89,7 +88,6 @@ async function race(
     const results = await Promise.allSettled(work.map((call) => call()));
     for (const result of results) if (result.status === "rejected") failures.push(nameOf(result.reason));
   }
-  await code.outdated.createOutdated(one, clock).finish();
   return { failures, sql: one, close: async () => void (await Promise.all([one.close(), two.close()])) };
 }
 
@@ -98,7 +96,6 @@ const nameOf = (error: { code?: string; message?: string }): string => error.cod
 function callers(code: Code, sql: Sql, tenant: TenantId, files: readonly FileId[], round: number) {
   const store = code.links.createLinkStore(sql);
   const suspensions = code.suspensions.createSuspensions(sql, clock);
-  const outdated = code.outdated.createOutdated(sql, clock, 5);
   const domains = code.domains.createDomainStore(sql);
   const tenants = code.tenants.createTenants(sql, clock);
   const fileStore = code.files.createFileStore(sql);
@@ -149,7 +146,8 @@ function callers(code: Code, sql: Sql, tenant: TenantId, files: readonly FileId[
     },
     () => (half ? suspensions.suspendTenant(tenant, "spam", byCommand) : suspensions.restoreTenant(tenant, byCommand)),
     () => tenants.change("racer", { overrides: { hitsPerLinkPerMonth: round } }, byCommand),
-    () => outdated.finish(tenant),
+    () => tenants.setPlan("team", { ...code.tenants.defaultLimits, hitsPerLinkPerMonth: round }, byCommand),
+    () => tenants.change("racer", { plan: half ? "team" : "unlimited" }, byCommand),
     () => fileStore.touchLinks({ tenantId: tenant, id: file }, undefined, places.length, now),
     async () => {
       const hosts = half ? ["a.example", "b.example"] : ["b.example", "a.example"];

@@ -21,7 +21,7 @@ onEachDatabase(({ openTwo }) => {
     sql = one;
     members = createMembers({ sql: one, clock, sessions: touchOf(one, published) });
     membersElsewhere = createMembers({ sql: two, clock, sessions: touchOf(two, published) });
-    keys = createKeys(sql, clock);
+    keys = createKeys({ sql, clock });
   });
 
   const workspace = () => newWorkspace(sql);

@@ -7,7 +7,7 @@ import type { Role } from "../../src/people/roles.ts";
 import type { Publishing } from "../../src/people/sessions.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { ofTenant, type Trx } from "../../src/sql/tenant-db.ts";
-import { raiseVersions } from "../../src/sql/versions.ts";
+import { type RaiseKeys, raiseVersions } from "../../src/sql/versions.ts";
 import { createKeys } from "../../src/tenants/keys.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
 
@@ -27,15 +27,15 @@ export const outcome = (work: Promise<unknown>): Promise<string> =>
 export const by = (id: PersonId): Actor => ({ kind: "person", id });
 /** A key that works. */
 export async function byNewKey(sql: Sql, tenant: TenantId): Promise<Extract<Actor, { kind: "key" }>> {
-  const { key } = await createKeys(sql, clock).create(tenant, { name: "a key", scopes: ["admin"] }, byCommand);
+  const { key } = await createKeys({ sql, clock }).create(tenant, { name: "a key", scopes: ["admin"] }, byCommand);
   return { kind: "key", id: key.id, name: key.name };
 }
 
 /** Sessions whose changes are published to a list. */
 export const touchOf = (sql: Sql, published: string[] = []) => ({
-  async touch(trx: Trx, people: readonly PersonId[]): Promise<Publishing> {
+  async touch(trx: Trx, people: readonly PersonId[], ...others: readonly RaiseKeys[]): Promise<Publishing> {
     clock.advance(1); // rows of history sort by their time
-    const changes = await raiseVersions(sql, trx, { kind: "session", keys: people }, clock.now());
+    const changes = await raiseVersions(sql, trx, [{ kind: "session", keys: people }, ...others], clock.now());
     return () => published.push(...changes.map(({ key }) => key));
   },
 });

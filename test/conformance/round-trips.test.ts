@@ -1,5 +1,5 @@
 /**
- * What looking up links, lending and recording hits cost in statements, each of which is a round trip to PostgreSQL. A visitor far from the
+ * What looking up links, authenticating calls, lending and recording hits cost in statements, each of which is a round trip to PostgreSQL. A visitor far from the
  * database is refused when they take too long; so their number must not grow with the number of links. And what announcing an upload
  * costs, in statements and in calls of Redis.
  */
@@ -8,8 +8,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { CompiledQuery } from "kysely";
 import { Client } from "pg";
 import { manualClock, systemClock } from "../../src/base/clock.ts";
-import { newId } from "../../src/base/ids.ts";
-import { gatheredSource, keysPerQuery } from "../../src/cache/gathered-source.ts";
+import { newId, type TenantId } from "../../src/base/ids.ts";
+import { createCache } from "../../src/cache/cache.ts";
+import { gatheredSource, keysPerQuery, type LoadMany } from "../../src/cache/gathered-source.ts";
 import { uncounted } from "../../src/cache/hit-counts.ts";
 import { createRecorder } from "../../src/clicks/recorder.ts";
 import { createFiles } from "../../src/files/files.ts";
@@ -24,7 +25,16 @@ import { connectRedis } from "../../src/redis/client.ts";
 import { createRedisCounters } from "../../src/redis/counters.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { ofTenant } from "../../src/sql/tenant-db.ts";
-import { createTenants } from "../../src/tenants/tenants.ts";
+import { type ApiKey, createKeys, type KeyHash, keySource, sizeOfKey } from "../../src/tenants/keys.ts";
+import {
+  createKnownTenants,
+  loadPlans,
+  loadTenants,
+  sizeOfPlan,
+  sizeOfTenant,
+  type TenantKey,
+} from "../../src/tenants/known-tenants.ts";
+import { createTenants, defaultLimits, type Limits, type TenantRecord } from "../../src/tenants/tenants.ts";
 import { byCommand } from "../ground/actors.ts";
 import { redisAvailable, startRedis } from "../ground/redis.ts";
 import { connected, patientMs } from "./counter-stores.ts";
@@ -171,6 +181,58 @@ onEachDatabase(({ name, open }) => {
     const asked = await statementsOf(async () => expect(await Promise.all(codes.map(ask))).toContain(10));
     expect(asked).toEqual(new Array(8).fill("select"));
     await recorder.stop();
+  });
+
+  test("a call with an API key reads its key, tenant and plan once, and nothing while they are in memory", async () => {
+    opened ??= open();
+    const sql = await opened;
+    const plan = fresh("plan");
+    const tenants = createTenants(sql, systemClock);
+    await tenants.setPlan(plan, defaultLimits, byCommand);
+    const { id } = await tenants.create(fresh("tenant"), "Somebody", byCommand, plan);
+    const { secret } = await createKeys({ sql, clock: systemClock }).create(
+      id,
+      { name: "a key", scopes: ["links:read"] },
+      byCommand,
+    );
+    const clock = manualClock(systemClock.now());
+    const cached = { clock, counts: uncounted(), wait: { redis: 5_000, sql: 5_000 }, sizeBytes: 1_000_000 };
+    const gathered = <Value>(load: LoadMany<Value>) =>
+      gatheredSource(load, {
+        ...{ atOnce: 4, waiting: 10, waitMs: 60_000, counts: uncounted(), clock },
+        run: (work) => work(),
+      });
+    const known = createKnownTenants({
+      tenants: createCache<TenantRecord, TenantKey>({
+        ...cached,
+        source: gathered(loadTenants(sql)),
+        sizeOf: sizeOfTenant,
+      }),
+      plans: createCache<Limits>({ ...cached, source: gathered(loadPlans(sql)), sizeOf: sizeOfPlan }),
+      ...{ sql, read: tenants.byId },
+    });
+    const knownKeys = createCache<ApiKey, KeyHash>({ ...cached, source: keySource(sql), sizeOf: sizeOfKey });
+    const keys = createKeys({ sql, clock, known: knownKeys });
+    const call = async () => {
+      const key = await keys.authenticate(secret);
+      expect(await known.byId(key?.tenantId as TenantId)).toMatchObject({ id, plan });
+    };
+    // The version and the row of each, and once the number of the tenant.
+    expect(await statementsOf(call)).toEqual(new Array(7).fill("select"));
+    expect(await statementsOf(() => Promise.all(Array.from({ length: 100 }, call)))).toEqual([]);
+
+    // Without memory: the key with its version, the tenant and the plan, for every call.
+    const before = async () => {
+      const key = await createKeys({ sql, clock }).authenticate(secret);
+      expect(await tenants.byId(key?.tenantId as TenantId)).toMatchObject({ id, plan });
+    };
+    expect(await statementsOf(before)).toEqual(new Array(4).fill("select"));
+
+    // Without news of the feed, each is read again after a second, by one for all.
+    clock.advance(1_000);
+    expect(await statementsOf(() => Promise.all(Array.from({ length: 100 }, call)))).toEqual(
+      new Array(6).fill("select"),
+    );
   });
 
   test("a link whose row is damaged fails alone, and a database that is away is asked once", async () => {

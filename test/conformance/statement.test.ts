@@ -358,7 +358,7 @@ if (postgresAvailable()) {
         () => links.byCode(tenant, "", "a"),
         () => detailsOf(sql, place.domain, place.code),
         () => passwordOf(sql, place.domain, place.code),
-        () => createKeys(sql, systemClock).authenticate(`ql_${"a".repeat(43)}`),
+        () => createKeys({ sql: sql, clock: systemClock }).authenticate(`ql_${"a".repeat(43)}`),
         () => createTenants(sql, systemClock).bySlug("ours"),
         () => domains.get(tenant, "a.example.com"),
         () => domains.defaultHost(tenant),

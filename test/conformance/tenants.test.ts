@@ -48,8 +48,8 @@ onEachDatabase(({ create, open, openTwo }) => {
     const [one, two] = await openTwo();
     sql = one;
     tenants = createTenants(one, clock);
-    keys = createKeys(one, clock);
-    keysElsewhere = createKeys(two, clock);
+    keys = createKeys({ sql: one, clock: clock });
+    keysElsewhere = createKeys({ sql: two, clock: clock });
     tenant = await tenants.create("acme", "Acme Ltd", byCommand);
   });
 
@@ -446,7 +446,10 @@ onEachDatabase(({ create, open, openTwo }) => {
 
     test("keeps the time of its last use when recording it fails once", async () => {
       const mine = await open();
-      const [owner, ring] = [await createTenants(mine, clock).create("owner", "x", byCommand), createKeys(mine, clock)];
+      const [owner, ring] = [
+        await createTenants(mine, clock).create("owner", "x", byCommand),
+        createKeys({ sql: mine, clock: clock }),
+      ];
       const { secret } = await ring.create(owner.id, { name: "x", scopes: ["admin"] }, byCommand);
       await ring.authenticate(secret);
       const then = clock.now();

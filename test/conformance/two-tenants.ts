@@ -40,7 +40,11 @@ const copies: Readonly<Record<OwnedTable | "link_versions", Copy>> = {
   stats_shares: { differs: { ...otherId, token: "'twin ' || new.token", password_hash: "null" } },
   link_imports: { differs: { ...otherId, state: "'done'" } },
   link_import_rows: { differs: { import_id: "new.import_id || 't'" } },
-  api_keys: { differs: { ...otherId, hash: "'twin ' || new.hash", name: "'the twin''s'" } },
+  // An account that is deleted leaves its keys in all workspaces.
+  api_keys: {
+    differs: { ...otherId, hash: "'twin ' || new.hash", name: "'the twin''s'" },
+    changes: ["created_by"],
+  },
   domains: {
     differs: {
       state: "'pending'",

@@ -249,8 +249,8 @@ onEachDatabase(({ create }) => {
       const targets = await Promise.all(
         ["active", "disabled", "limited", "deleted"].map((code) => store.target("", code)),
       );
-      expect(targets.map(({ version, value }) => [version, value?.url, value?.hitsMax])).toEqual([
-        [4, "https://example.com/1", 500],
+      expect(targets.map(({ version, value }) => [version, value?.url, value?.hitsPerMonth])).toEqual([
+        [4, "https://example.com/1", null],
         [2, undefined, undefined],
         [1, "https://example.com/3", 42],
         [6, undefined, undefined],
@@ -276,7 +276,7 @@ onEachDatabase(({ create }) => {
       const tenants = createTenants(sql, clock);
       const tenant = await tenants.bySlug("first");
       if (!tenant) throw new Error("the tenant is gone");
-      expect(await createKeys(sql, clock).list("ten_1" as TenantId, 10)).toMatchObject([{ name: "website" }]);
+      expect(await createKeys({ sql, clock }).list("ten_1" as TenantId, 10)).toMatchObject([{ name: "website" }]);
       expect(await run(sql, "select * from versions")).toEqual([{ kind: "domain", key: "go.example.com", version: 8 }]);
       expect(await run(sql, "select kind, domain, code from changes order by id")).toEqual([
         { kind: "link", domain: "", code: "active" },

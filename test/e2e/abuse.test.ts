@@ -205,7 +205,7 @@ for (const database of databases) {
         expect(await statusOf(code)).toBe(302);
         const bystander = await site.create({ url: "https://example.com/" });
         expect(must(await site.cli("tenant", "suspend", "outlaws", "--reason", "spam"))).toContain(
-          "its links are stopped on every server",
+          "its API keys and links stop on every server",
         );
         const refused = await site.call("GET", "/api/links", { key });
         expect([refused.status, refused.json<ProblemBody>().code]).toEqual([403, "suspended"]);

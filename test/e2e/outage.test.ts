@@ -90,13 +90,13 @@ if (postgresAvailable() && redisAvailable()) {
       expect(await reach(one, hot)).toBe(target(hot));
       expect(await reach(other, warm)).toBe(target(warm));
       const drop = "for _, key in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('DEL', key) end";
-      await redis.command("EVAL", drop, "0", `ql:v4*:link:{${cold}}`);
+      await redis.command("EVAL", drop, "0", `ql:v5*:link:{${cold}}`);
       return { hot, warm, cold };
     }
 
     /** Under whatever epoch, in the form of today: the link, not a fence that another server may have put there first. */
     const isInRedis = async (code: string) =>
-      (await redis.command("EVAL", countWithText, "0", `ql:v4*:link:{${code}}`, target(code))) === "1" || undefined;
+      (await redis.command("EVAL", countWithText, "0", `ql:v5*:link:{${code}}`, target(code))) === "1" || undefined;
 
     const countWithText = `local count = 0
       for _, key in ipairs(redis.call('KEYS', ARGV[1])) do
@@ -135,7 +135,7 @@ if (postgresAvailable() && redisAvailable()) {
       await wellAgain();
     });
 
-    test("SQL stopped: hot and warm links lead on, cold ones are asked for later, none is said to be missing", async () => {
+    test("SQL stopped: hot and warm links lead on, cold ones are asked for later, none is said to be missing, no call is let in", async () => {
       const { hot, warm, cold } = await links();
       const stale = await figure('quicklink_cache_events_total{event="stale"}');
       postgres.pause();
@@ -155,9 +155,16 @@ if (postgresAvailable() && redisAvailable()) {
         return (await figure('quicklink_cache_events_total{event="stale"}')) > stale || undefined;
       });
       expect(await stateOf()).toBe("200 degraded");
+      // This call reads nothing but who calls, and that is not trusted any more.
+      await until(
+        "nobody to be let in",
+        async () => (await one.call("GET", "/api/tenant")).status === 503 || undefined,
+      );
+      expect((await one.visit(`/${hot}`)).status).toBe(302);
       postgres.resume();
       await wellAgain();
       expect(await reach(one, cold)).toBe(target(cold));
+      expect((await one.call("GET", "/api/tenant")).status).toBe(200);
     });
 
     test("Redis full: whether it evicts or refuses, visitors notice nothing", async () => {

@@ -116,6 +116,7 @@ export type Site = {
   store(body: string, fields?: Record<string, unknown>): Promise<FileBody>;
   /** Sends bytes to the address of an upload. */
   send(upload: UploadBody["upload"], body: string | Uint8Array, headers?: Record<string, string>): Promise<Reply>;
+  /** Returns when the server knows what the command changed of keys, workspaces and plans. */
   cli(...args: string[]): Promise<Finished>;
   /** Another tenant with its own key. */
   tenant(slug: string, plan?: string): Promise<string>;
@@ -151,14 +152,35 @@ export async function startSite(database: DatabaseName, more: Environment = {}):
   const env = await newDatabase(database);
   const port = more.PORT === undefined ? {} : { port: Number(more.PORT) };
   const settings = { ...unguarded, ...env, ...more };
-  const site = siteOf(await startServer({ dataDir: String(env.QL_DATA), env: settings, ...port }), env);
-  must(await site.cli("tenant", "update", "default", "--plan", "unlimited"));
-  return site;
+  const server = await startServer({ dataDir: String(env.QL_DATA), env: settings, ...port });
+  // Before the first call, so that the server has nothing of it in memory.
+  must(await cli(["tenant", "update", "default", "--plan", "unlimited"], { env }));
+  return siteOf(server, env);
+}
+
+const isOfCallers = ([command = "", action = ""]: readonly string[]): boolean =>
+  ["tenant update", "tenant suspend", "tenant restore", "plan set", "key revoke"].includes(`${command} ${action}`);
+
+/** Until it has read the change feed to an end that was not before now. A server that is gone follows nothing. */
+async function untilFollowed({ url }: Server): Promise<void> {
+  const since = performance.now();
+  await until("the server to read the change feed", async () => {
+    const metrics = await fetch(`${url}/metrics`).then(
+      (response) => response.text(),
+      () => "",
+    );
+    const age = /^quicklink_feed_age_seconds (\S+)$/m.exec(metrics)?.[1];
+    return age === undefined || Number(age) * 1_000 < performance.now() - since || undefined;
+  });
 }
 
 export function siteOf(server: Server, env: Environment): Site {
   // A command shows short links as the server does.
-  const run = (...args: string[]) => cli(args, { env: { ...env, PORT: String(server.port) } });
+  async function run(...args: string[]): Promise<Finished> {
+    const done = await cli(args, { env: { ...env, PORT: String(server.port) } });
+    if (isOfCallers(args)) await untilFollowed(server);
+    return done;
+  }
 
   async function call(method: string, path: string, options: CallOptions = {}): Promise<Reply> {
     const key = options.key === undefined ? server.key : options.key;

@@ -1,5 +1,6 @@
 /** A tenant's plan, limits and suspension are in force on every server soon after the command, with Redis or without. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { makePerson } from "../ground/people.ts";
 import { postgresAvailable } from "../ground/postgres.ts";
 import { until } from "../ground/process.ts";
 import { type RedisServer, redisAvailable, startRedis } from "../ground/redis.ts";
@@ -30,7 +31,7 @@ async function withRedis(): Promise<Servers> {
     sites: [site, other],
     redis,
     async stop() {
-      await other.server.stop();
+      await other.server.kill();
       await site.server.stop();
       await redis.stop();
     },
@@ -54,7 +55,7 @@ for (const [name, start] of Object.entries(ways)) {
     afterAll(() => servers.stop());
 
     /** A link of a new tenant, in the memory of every server, and in Redis if there is one. */
-    async function known(plan = "default"): Promise<{ slug: string; code: string }> {
+    async function known(plan = "default"): Promise<{ slug: string; code: string; key: string }> {
       const { sites, redis } = servers;
       const slug = `tenant-${++names}`;
       const key = await sites[0].tenant(slug, plan);
@@ -64,10 +65,10 @@ for (const [name, start] of Object.entries(ways)) {
       if (redis !== undefined) {
         await until("the link to be in Redis", async () => {
           for (const site of sites) await site.reach(`/${code}`);
-          return (await redis.command("KEYS", `ql:v4*:link:{${code}}`)) !== "" || undefined;
+          return (await redis.command("KEYS", `ql:v5*:link:{${code}}`)) !== "" || undefined;
         });
       }
-      return { slug, code };
+      return { slug, code, key };
     }
 
     async function toBecome(code: string, status: number): Promise<void> {
@@ -79,6 +80,8 @@ for (const [name, start] of Object.entries(ways)) {
         );
       }
     }
+
+    const calls = async (site: Site, key: string) => (await site.call("GET", "/api/links", { key })).status;
 
     const cli = async (...args: string[]) => must(await servers.sites[0].cli(...args));
 
@@ -106,16 +109,40 @@ for (const [name, start] of Object.entries(ways)) {
       await toBecome(code, 429);
     });
 
-    test("a command that was killed after its commit is finished by a server", async () => {
-      const { slug, code } = await known();
-      const { env } = servers.sites[0];
-      const [row] = (await query(env, `select id from tenants where slug = '${slug}'`)) as [{ id: string }];
-      // What the command leaves: the change and its note, and no link raised.
-      await query(env, `insert into walks (name, position) values ('outdated:${row.id}', '')`);
-      await query(env, `update tenants set limits = '{"hitsPerLinkPerMonth":0}' where id = '${row.id}'`);
-      await toBecome(code, 429);
-      const left = await query(env, "select name from walks where name like 'outdated:%'");
-      expect(left).toEqual([]);
+    test("a suspension is in force for links and API calls, with one change for all links", async () => {
+      const { slug, code, key } = await known();
+      const site = servers.sites[0];
+      const raised = async () => await query(site.env, "select domain, code, version from link_versions order by 1, 2");
+      const before = await raised();
+      await cli("tenant", "suspend", slug, "--reason", "spam");
+      await toBecome(code, 451);
+      for (const one of servers.sites) {
+        await until("calls to be refused", async () => (await calls(one, key)) === 403 || undefined, soonMs);
+      }
+      await cli("tenant", "restore", slug);
+      await toBecome(code, 302);
+      for (const one of servers.sites) {
+        await until("calls to be answered", async () => (await calls(one, key)) === 200 || undefined, soonMs);
+      }
+      expect(await raised()).toEqual(before);
     });
+
+    // The last of them: it leaves one server.
+    if (start === withRedis) {
+      test("a suspension is in force though the server that took it is killed with its answer", async () => {
+        const [other, writer] = servers.sites as readonly [Site, Site];
+        const { slug, code, key } = await known();
+        const operator = await makePerson(writer, { operator: true });
+        const path = `/api/operator/workspaces/${slug}/suspension`;
+        expect((await operator.call("PUT", path, { body: { reason: "spam" } })).status).toBe(200);
+        await writer.server.kill();
+        await until(
+          "the links to stop",
+          async () => (await other.reach(`/${code}`)).status === 451 || undefined,
+          soonMs,
+        );
+        await until("calls to be refused", async () => (await calls(other, key)) === 403 || undefined, soonMs);
+      });
+    }
   });
 }

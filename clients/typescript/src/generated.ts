@@ -2758,7 +2758,7 @@ export class QuickLink {
     });
   }
 
-  /** Revoke an API key. It stops working at once. Requires the scope `admin`. */
+  /** Revoke an API key. It stops working at once, on all servers within the time of an edit. Requires the scope `admin`. */
   revokeKey(id: string, options: CallOptions = {}): Promise<void> {
     return this.#caller.nothing({
       method: "DELETE",

@@ -37,7 +37,9 @@ export interface FactText extends LastPlace {
 export const factText = (text: string): FactText => ({ text, batch: noBatch, place: 0 });
 
 /** What a click is recorded under, with its last place. It lives as long as the link is cached. */
-export interface RecordedLink extends ClickTarget, LastPlace {
+export interface RecordedLink extends Omit<ClickTarget, "facts">, LastPlace {
+  /** Whether facts are recorded now: both the link and its tenant allow them. */
+  facts: boolean;
   /** The campaign of its first destination, which most clicks have. */
   campaign: KnownCampaign | undefined;
 }

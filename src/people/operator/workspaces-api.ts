@@ -174,12 +174,10 @@ export interface OperatorWorkspacesApi {
   readonly usage: UsageReport;
   readonly pages: Pages;
   readonly requireFresh: (signedIn: SignedIn) => void;
-  /** Links of changed workspaces get new versions soon. */
-  readonly changed: () => void;
 }
 
 export function operatorWorkspaceRoutes(api: Api, settings: OperatorWorkspacesApi): void {
-  const { tenants, workspaces, suspensions, usage, pages, requireFresh, changed } = settings;
+  const { tenants, workspaces, suspensions, usage, pages, requireFresh } = settings;
   const actor = ({ person }: SignedIn): Actor => ({ kind: "person", id: person.id });
 
   async function require(name: string): Promise<Tenant> {
@@ -213,14 +211,12 @@ export function operatorWorkspaceRoutes(api: Api, settings: OperatorWorkspacesAp
     );
     const change = { ...(name !== undefined && { name }), ...(plan !== undefined && { plan }), overrides };
     const after = await tenants.change(slug, change, actor(c.get("signedIn")));
-    changed();
     return c.json(show(after), 200);
   });
 
   api.openapi(routes.suspend, async (c) => {
     const { id } = await require(c.req.valid("param").workspace);
     await suspensions.suspendTenant(id, c.req.valid("json").reason, actor(c.get("signedIn")));
-    changed();
     return c.json(show(await require(id)), 200);
   });
 
@@ -229,7 +225,6 @@ export function operatorWorkspaceRoutes(api: Api, settings: OperatorWorkspacesAp
     if (!(await suspensions.restoreTenant(id, actor(c.get("signedIn"))))) {
       throw new Problem("not_found", "The workspace is not suspended.");
     }
-    changed();
     return c.json(show(await require(id)), 200);
   });
 
@@ -238,14 +233,12 @@ export function operatorWorkspaceRoutes(api: Api, settings: OperatorWorkspacesAp
     requireFresh(signedIn);
     const { id } = await require(c.req.valid("param").workspace);
     await workspaces.remove(id, { actor: actor(signedIn), isOperator: true });
-    changed();
     return c.json(show(await require(id)), 200);
   });
 
   api.openapi(routes.restore, async (c) => {
     const { id } = await require(c.req.valid("param").workspace);
     await workspaces.restore(id, { actor: actor(c.get("signedIn")), isOperator: true });
-    changed();
     return c.json(show(await require(id)), 200);
   });
 
@@ -258,7 +251,6 @@ export function operatorWorkspaceRoutes(api: Api, settings: OperatorWorkspacesAp
     const { name } = c.req.valid("param");
     const limits: Limits = c.req.valid("json");
     await tenants.setPlan(name, limits, actor(c.get("signedIn")));
-    changed();
     return c.json(showPlan(name, limits), 200);
   });
 }

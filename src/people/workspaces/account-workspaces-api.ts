@@ -117,11 +117,10 @@ export interface AccountWorkspacesApi {
   readonly sessions: Pick<Sessions, "choose">;
   /** Who may create workspaces besides operators. */
   readonly creators: "operator" | "everyone";
-  readonly stopped: () => void;
 }
 
 export function accountWorkspaceRoutes(api: Api, settings: AccountWorkspacesApi): void {
-  const { workspaces, members, sessions, creators, stopped } = settings;
+  const { workspaces, members, sessions, creators } = settings;
   const mayCreate = ({ person }: SignedIn): boolean => creators === "everyone" || person.isOperator;
 
   /** By slug or ID. One that the person is not in is not told apart from none. */
@@ -168,7 +167,6 @@ export function accountWorkspaceRoutes(api: Api, settings: AccountWorkspacesApi)
     const signedIn = c.get("signedIn");
     const { id } = await requireOwn(signedIn, c.req.valid("param").workspace);
     await workspaces.restore(id, { actor: { kind: "person", id: signedIn.person.id }, isOperator: false });
-    stopped();
     return c.json(showOwnWorkspace(await requireOwn(signedIn, id)), 200);
   });
 }

@@ -6,6 +6,7 @@ import type { TrashStore } from "../../links/trash/trash-store.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { ofTenant } from "../../sql/tenant-db.ts";
 import { raiseVersions } from "../../sql/versions.ts";
+import { raisedTenant } from "../../tenants/tenant-number.ts";
 
 /**
  * Erases workspaces whose 30 days are over, in short steps that can be repeated: a run that is interrupted continues with the
@@ -127,7 +128,7 @@ async function eraseRow({ sql, clock }: EraseSettings, tenant: TenantId, slug: s
     const own = ofTenant(trx, tenant);
     const members = await own.selectFrom("members").select("person_id").execute();
     const keys = members.map((row) => row.person_id);
-    await raiseVersions(sql, trx, { kind: "session", keys }, clock.now());
+    await raiseVersions(sql, trx, [{ kind: "session", keys }, await raisedTenant(trx, tenant)], clock.now());
     await own.deleteFrom("email_settings").execute();
     await own.deleteFrom("tenant_storage").execute();
     await trx.deleteFrom("tenants").where("id", "=", tenant).execute();

@@ -9,7 +9,7 @@ import { mayGrant, type Role } from "../roles.ts";
 import type { Publishing, Sessions } from "../sessions.ts";
 import { roleOf } from "./current-role.ts";
 import { dropInvitations } from "./drop-invitations.ts";
-import { decideKeys, type KeysOfMember } from "./keys-of-member.ts";
+import { type KeysOfMember, keysToRevoke, raisedKeysOf, revokeKeys } from "./keys-of-member.ts";
 
 /**
  * The people of a workspace. Every change of them locks the row of the workspace first, and then reads again who asks and
@@ -104,8 +104,10 @@ export function createMembers({ sql, clock, sessions }: MemberSettings): Members
         const leaves = by.kind === "person" && by.id === person;
         if (!leaves) requireGrant(await roleOf(sql, trx, tenant, by), member.role);
         if (member.role === "owner") await requireOtherOwner(trx, tenant, person);
-        const revoked = await decideKeys(trx, { tenant, person, now: clock.now() }, keys);
-        const published = await sessions.touch(trx, [person]);
+        const removed = { tenant, person, now: clock.now() };
+        const revoked = await keysToRevoke(trx, removed, keys);
+        const published = await sessions.touch(trx, [person], await raisedKeysOf(trx, person));
+        await revokeKeys(trx, removed, revoked);
         await ofTenant(trx, tenant).deleteFrom("members").where("person_id", "=", person).execute();
         await dropInvitations(trx, tenant, person, null);
         await recordHistory(trx, clock, {

@@ -106,12 +106,10 @@ export interface WorkspaceApi {
   /** Throws unless the person proved a short time ago who they are. */
   readonly requireFresh: (signedIn: SignedIn) => void;
   readonly tellMember: (tenant: Tenant, changed: ChangedMember) => Promise<void>;
-  /** Its links get new versions soon. */
-  readonly stopped: () => void;
 }
 
 export function workspaceRoutes(api: Api, settings: WorkspaceApi): void {
-  const { workspaces, members, tenants, requireFresh, tellMember, stopped } = settings;
+  const { workspaces, members, tenants, requireFresh, tellMember } = settings;
 
   api.openapi(routes.get, (c) => {
     const { tenant, by } = c.get("caller");
@@ -134,7 +132,6 @@ export function workspaceRoutes(api: Api, settings: WorkspaceApi): void {
       actor: { kind: "person", id: by.person.id },
       isOperator: false,
     });
-    stopped();
     return c.json({ deleteAt: toIso(deleteAt) }, 200);
   });
 

@@ -3,11 +3,11 @@ import { Problem } from "../../base/errors.ts";
 import type { PersonId, TenantId } from "../../base/ids.ts";
 import type { Publish } from "../../cache/feed.ts";
 import { type Actor, recordHistory } from "../../history/history.ts";
-import { outdate } from "../../sql/outdated-tenants.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { acrossTenants, ofTenant, type Trx } from "../../sql/tenant-db.ts";
 import { raiseVersions } from "../../sql/versions.ts";
 import { createOneAtATime } from "../../tenants/one-at-a-time.ts";
+import { raisedTenant } from "../../tenants/tenant-number.ts";
 import { insertTenant, requireSlug, whileUnique } from "../../tenants/tenants.ts";
 import type { Role } from "../roles.ts";
 import type { Sessions } from "../sessions.ts";
@@ -73,7 +73,7 @@ export function createWorkspaces({ sql, clock, sessions, publish }: WorkspaceSet
   const peopleOf = async (trx: Trx, tenant: TenantId): Promise<PersonId[]> =>
     (await ofTenant(trx, tenant).selectFrom("members").select("person_id").execute()).map((row) => row.person_id);
 
-  /** Its links, its domains and its members: all that answers differently once it is deleted or restored. */
+  /** With its domains and its members: all that answers differently once it is deleted or restored. */
   async function setDeleteAt(tenant: TenantId, by: WorkspaceRight, deleteAt: number | null): Promise<number | null> {
     const { changes, before } = await inTurn(tenant, async (trx) => {
       await requireOwner(sql, trx, tenant, by);
@@ -86,12 +86,11 @@ export function createWorkspaces({ sql, clock, sessions, publish }: WorkspaceSet
       const isDeleted = row.delete_at !== null;
       if (isDeleted === (deleteAt !== null)) return { changes: [], before: row.delete_at };
       if (row.delete_at !== null && row.delete_at <= clock.now()) throw noSuchWorkspace();
-      await outdate(trx, [tenant]);
       const domains = ofTenant(trx, tenant).selectFrom("domains").select("host").where("state", "=", "verified");
       const hosts = (await domains.execute()).map(({ host }) => host);
       const people = await peopleOf(trx, tenant);
       const raises = [{ kind: "domain", keys: hosts } as const, { kind: "session", keys: people } as const];
-      const changes = await raiseVersions(sql, trx, raises, clock.now());
+      const changes = await raiseVersions(sql, trx, [...raises, await raisedTenant(trx, tenant)], clock.now());
       await trx.updateTable("tenants").set({ delete_at: deleteAt }).where("id", "=", tenant).execute();
       await recordHistory(trx, clock, {
         ...{ tenant, actor: by.actor, action: deleteAt === null ? "workspace.restore" : "workspace.delete" },
@@ -139,7 +138,7 @@ export function createWorkspaces({ sql, clock, sessions, publish }: WorkspaceSet
         if (before === undefined) throw noSuchWorkspace();
         const after = { slug: slug ?? before.slug, name: name ?? before.name };
         if (after.slug === before.slug && after.name === before.name) return () => {};
-        const published = await sessions.touch(trx, await peopleOf(trx, tenant));
+        const published = await sessions.touch(trx, await peopleOf(trx, tenant), await raisedTenant(trx, tenant));
         await whileUnique(after.slug, () => trx.updateTable("tenants").set(after).where("id", "=", tenant).execute());
         await recordHistory(trx, clock, {
           ...{
