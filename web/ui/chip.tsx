@@ -163,7 +163,7 @@ export function Status({ tone, children, icon, className }: StatusProps) {
   );
 }
 
-/** The pill beside a title. */
+/** The pill beside a title. A quiet one is a word about the thing, no state: it has no dot. */
 export function Badge({ tone, children, icon, className }: StatusProps) {
   const colour = {
     ok: "bg-ok-soft text-ok",
@@ -180,7 +180,7 @@ export function Badge({ tone, children, icon, className }: StatusProps) {
         className,
       )}
     >
-      {IconShape ? <IconShape className="size-[13px]" /> : <Dot tone={tone} />}
+      {IconShape ? <IconShape className="size-[13px]" /> : tone !== "quiet" && <Dot tone={tone} />}
       {children}
     </span>
   );

@@ -114,7 +114,7 @@ function OtherRange({ controls, onDone }: { readonly controls: ReportControls; r
         />
       </Field>
       <div className="flex justify-end">
-        <Button type="submit" size="md">
+        <Button type="submit" variant="primary">
           {t.apply}
         </Button>
       </div>
