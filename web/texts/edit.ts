@@ -386,14 +386,14 @@ export const historyTexts = texts({
 });
 
 export const conflictTexts = texts({
-  title: "Somebody else changed this link meanwhile",
+  title: "Somebody else changed this link meanwhile.",
   text: "Choose for each field which version to keep. Nothing is lost: the history has both.",
   yours: "Yours",
   theirs: "Theirs",
   both: "Changed by both",
   use: "Save the chosen version",
-  allMine: "All mine",
-  allTheirs: "All theirs",
+  allMine: "Use all of yours",
+  allTheirs: "Use all of theirs",
   field: (name: string) => `Version of ${name}`,
 });
 

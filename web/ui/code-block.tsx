@@ -21,7 +21,15 @@ export function CodeBlock({ code, label, copyLabel, copiedLabel, oneLine }: Code
         aria-label={label}
         className="min-w-0 flex-1 self-center overflow-x-auto rounded-1 py-[3px]"
       >
-        <pre className={cx("font-mono text-12 leading-[18px]", oneLine && "truncate")}>{code}</pre>
+        <pre
+          className={cx(
+            "font-mono text-12 leading-[18px]",
+            // A phone is too narrow to scroll through a key that is shown once.
+            oneLine ? "truncate" : "max-sm:break-all max-sm:whitespace-pre-wrap",
+          )}
+        >
+          {code}
+        </pre>
       </section>
       <CopyButton text={code} label={copyLabel} copiedLabel={copiedLabel} />
     </div>

@@ -50,7 +50,7 @@ export function Dialog(props: DialogProps) {
               <div
                 ref={body}
                 tabIndex={-1}
-                className="min-h-0 outline-hidden overflow-x-hidden overflow-y-auto px-5 pt-3 pb-1 last:pb-5"
+                className="min-h-0 outline-hidden overflow-x-hidden overflow-y-auto px-5 pt-3 pb-1"
               >
                 {children}
               </div>

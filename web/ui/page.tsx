@@ -36,7 +36,7 @@ export function PageHeader({ title, description, actions, remark }: PageHeaderPr
     <header className="mb-3.5 flex min-h-8 flex-wrap items-center gap-x-4 gap-y-2">
       {/* On a phone the description has the whole width, under the title and the actions. */}
       <div className="min-w-0 flex-[1_1_12rem] max-sm:contents">
-        <h1 className="flex flex-wrap items-baseline gap-x-2 text-18 font-semibold tracking-[-.012em] max-sm:flex-1 max-sm:text-24">
+        <h1 className="flex flex-wrap items-baseline gap-x-2 text-18 font-semibold tracking-[-.012em] max-sm:max-w-full max-sm:flex-[1_0_auto] max-sm:text-24">
           {title}
           {remark && <span className="text-12 font-normal tracking-normal text-text-3">{remark}</span>}
         </h1>
