@@ -13,8 +13,8 @@ export type DashboardLayer = {
   close?(page: Page): Promise<void>;
   /** What the layer provokes: a refused or failed call. */
   readonly mayFail?: RegExp;
-  /** Only where there is room for it, or a pointer that hovers. */
-  readonly isWideOnly?: boolean;
+  /** Where there is room for it or a pointer that hovers, or where its button is. */
+  readonly only?: "wide" | "phone";
 };
 
 const workspace = "demo";
@@ -61,8 +61,9 @@ export async function dashboardLayers(person: TestPerson): Promise<readonly Dash
     { name: "shortcuts", path: links, open: (page) => page.keyboard.press("?").then(() => shown(page, "dialog")) },
     { name: "account-menu", path: links, open: (page) => menu(page, /^Account of/) },
     { name: "workspace-menu", path: links, open: (page) => menu(page, /Switch workspace$/) },
+    { name: "more-menu", path: links, only: "phone", open: (page) => menu(page, "More") },
     {
-      ...{ name: "tooltip", path: links, isWideOnly: true },
+      ...{ name: "tooltip", path: links, only: "wide" },
       async open(page) {
         await page.getByRole("button", { name: "Keyboard shortcuts" }).hover();
         await page.locator("[data-tooltip]").waitFor();
@@ -106,7 +107,7 @@ export async function dashboardLayers(person: TestPerson): Promise<readonly Dash
     // Links.
     { name: "links-menu", path: links, open: (page) => menu(page, "More actions") },
     { name: "links-columns", path: links, open: (page) => menu(page, "Columns and order") },
-    { name: "links-period", path: links, isWideOnly: true, open: (page) => menu(page, "This month") },
+    { name: "links-period", path: links, only: "wide", open: (page) => menu(page, "This month") },
     { name: "links-filter", path: links, open: (page) => popover(page, "Filter") },
     {
       ...{ name: "links-filter-tags", path: links },
@@ -163,7 +164,7 @@ export async function dashboardLayers(person: TestPerson): Promise<readonly Dash
       },
     },
     {
-      ...{ name: "bulk-move", path: links, isWideOnly: true },
+      ...{ name: "bulk-move", path: links, only: "wide" },
       async open(page) {
         await select(page);
         await page.getByRole("toolbar").getByRole("button", { name: "Move" }).click();
@@ -271,7 +272,7 @@ export async function dashboardLayers(person: TestPerson): Promise<readonly Dash
     {
       name: "drawer-menu",
       path: at(`/links?drawer=${link}`),
-      open: (page) => menu(page.locator("[data-drawer]"), "More actions"),
+      open: (page) => menu(page, "More actions", page.locator("[data-drawer]")),
     },
     {
       ...{ name: "drawer-conflict", path: at(`/links?drawer=${ruled}`), mayFail: /412/ },
@@ -322,7 +323,7 @@ export async function dashboardLayers(person: TestPerson): Promise<readonly Dash
       },
     },
     {
-      ...{ name: "report-hover", path: report, isWideOnly: true },
+      ...{ name: "report-hover", path: report, only: "wide" },
       async open(page) {
         const chart = page.getByRole("group", { name: /^Clicks,/ }).first();
         const box = await chart.boundingBox();
@@ -497,11 +498,9 @@ const buttonOf = (where: Page | Locator, name: Name): Locator =>
 
 const shown = (page: Page, role: "dialog" | "menu"): Promise<void> => page.getByRole(role).last().waitFor();
 
-async function menu(where: Page | Locator, name: Name): Promise<void> {
+async function menu(page: Page, name: Name, where: Page | Locator = page): Promise<void> {
   await buttonOf(where, name).click();
-  await ("page" in where && typeof where.page === "function" ? where.page() : (where as Page))
-    .getByRole("menu")
-    .waitFor();
+  await shown(page, "menu");
 }
 
 async function popover(page: Page, name: Name): Promise<void> {
