@@ -31,12 +31,16 @@ export function Sidebar() {
                     activeOptions={{ exact: to === "/w/$workspace", includeSearch: false }}
                     className={item}
                     title={name}
+                    aria-description={counts[to]}
                   >
                     <Icon className="size-4 shrink-0" />
                     <span className="truncate max-md:sr-only">{name}</span>
-                    {counts[to] !== undefined && (
-                      <span className="num ml-auto text-12 font-normal text-text-3 max-md:hidden">{counts[to]}</span>
-                    )}
+                    {/* Drawn: the name of the link stays that of the page, and its description is the number. */}
+                    <span
+                      aria-hidden
+                      data-count={counts[to] ?? ""}
+                      className="num ml-auto text-12 font-normal text-text-3 before:content-[attr(data-count)] max-md:hidden"
+                    />
                   </Link>
                 </li>
               ))}
