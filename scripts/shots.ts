@@ -78,7 +78,7 @@ async function takeLayers(size: (typeof sizes)[number]): Promise<void> {
   // Nothing that another layer left behind, such as a draft.
   await page.addInitScript("if (window === top) for (const one of [localStorage, sessionStorage]) one.clear()");
   for (const layer of layers) {
-    if (size === "phone" && layer.isWideOnly) continue;
+    if (layer.only !== undefined && layer.only !== size) continue;
     const name = `layers/${layer.name}-${size}`;
     try {
       await show(opened, layer.path);
