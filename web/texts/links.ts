@@ -184,7 +184,7 @@ export const linksTexts = texts({
   enabledLinks: (count: number) => `Enabled ${links(count)}.`,
   movedLinks: (count: number) => `Moved ${links(count)}.`,
   restoredLinks: (count: number) => `Restored ${links(count)}.`,
-  undone: (count: number) => `Took back the change of ${links(count)}.`,
+  undone: (count: number) => `Undid the change of ${links(count)}.`,
   unchanged: "Nothing to change: the links already are like this.",
   failedLinks: (count: number, reason: string) => `${links(count)} could not be changed. ${reason}`,
   partly: (done: string, failed: string) => `${done} ${failed}`,

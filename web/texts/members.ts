@@ -57,7 +57,7 @@ export const memberTexts = texts({
   send: "Invite",
   sent: (email: string) => `Invited ${email}.`,
   linkTitle: "Pass this link on",
-  linkText: "It is shown only once and works once. Whoever opens it joins the workspace.",
+  linkText: "It is shown only once and works once. Anybody who opens it joins the workspace.",
   link: "Invitation link",
   done: "Done",
 });

@@ -85,7 +85,7 @@ export const operatorTexts = texts({
   suspendedLink: (count: number) =>
     `The link is suspended. ${count} ${plural(count, "report is", "reports are")} closed.`,
   emailTitle: "Platform email in the last hour",
-  emailText: "All workspaces together. The last fifth is kept for mails about accounts.",
+  emailText: "All workspaces together. The last fifth is kept for emails about accounts.",
   emailWorkspaces: "By workspace",
   emailKinds: "By kind",
   ofLimit: (used: string, limit: string) => `${used} of ${limit}`,

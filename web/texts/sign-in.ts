@@ -110,7 +110,7 @@ export const resetTexts = texts({
   sentText: (email: string) =>
     `If ${email} has an account, a link is on its way. It works once, for an hour. If nothing arrives, look in the spam folder or try again.`,
   noMailTitle: "Ask the operator of this server",
-  noMailText: "This server sends no email. The operator prints a link for you with this command:",
+  noMailText: "This server sends no email. The operator gets a link for you with this command:",
   command: "Command",
   completeTitle: "Choose a new password",
   completeLead: "All devices that are signed in to your account are signed out.",
@@ -119,7 +119,7 @@ export const resetTexts = texts({
   goneText: "It works once, for an hour, and a newer password ends it.",
   goneAsk: "Ask the operator for a new one.",
   newLink: "Send a new link",
-  back: "Back to the sign-in",
+  back: "Back to sign-in",
 });
 
 export const verifyTexts = texts({
