@@ -2,6 +2,7 @@
 import type { Locator, Page } from "playwright-core";
 import type { LinkBody } from "../e2e/servers.ts";
 import type { TestPerson } from "../ground/people.ts";
+import { until } from "../ground/process.ts";
 
 export type DashboardLayer = {
   readonly name: string;
@@ -180,7 +181,7 @@ export async function dashboardLayers(person: TestPerson): Promise<readonly Dash
       },
       async close(page) {
         await page.getByRole("button", { name: "Undo" }).click();
-        await page.getByText(/^Restored/).waitFor();
+        await page.getByText(/^Undid/).waitFor();
       },
     },
     {
@@ -463,7 +464,7 @@ export async function dashboardLayers(person: TestPerson): Promise<readonly Dash
     },
     {
       name: "account-passkeys",
-      path: "/account#passkeys",
+      path: "/account",
       open: (page) => into(page.getByRole("button", { name: "Add a passkey" })),
     },
     { name: "account-workspace", path: "/account?new=workspace", open: (page) => shown(page, "dialog") },
@@ -552,7 +553,10 @@ const waiting = (name: string, path: string, request: RegExp): DashboardLayer =>
   async open(page) {
     await page.route(request, () => {});
     await page.reload();
+    // It appears after 200 ms.
+    const isShown = "getComputedStyle(document.querySelector('[data-waiting]') ?? document.body).opacity === '1'";
     await page.locator("[data-waiting]").first().waitFor();
+    await until("the skeleton", async () => (await page.evaluate<boolean>(isShown)) || undefined);
   },
   close: (page) => page.unrouteAll({ behavior: "ignoreErrors" }),
 });

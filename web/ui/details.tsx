@@ -20,7 +20,7 @@ export function Details({ title, summary, open, onOpenChange, children }: Detail
     >
       <summary className="flex min-h-[38px] max-sm:min-h-11 list-none items-center gap-2 font-medium focus-visible:-outline-offset-2 [&::-webkit-details-marker]:hidden">
         <ChevronRight className="size-3.5 text-text-3 transition-transform group-open/details:rotate-90" />
-        <span className="flex-none">{title}</span>
+        <span className="max-w-[calc(100%-22px)] flex-none">{title}</span>
         <span className="ml-auto min-w-0 truncate text-12 font-normal text-text-3">{summary}</span>
       </summary>
       <div className="grid grid-cols-1 gap-4 pt-2 pb-4">{children}</div>

@@ -49,9 +49,9 @@ export function ErrorState({ message, retryLabel, onRetry, retrying, small }: Er
         small ? "py-4" : "border border-line bg-surface py-10 in-[.bg-surface]:border-transparent",
       )}
     >
-      <span className="inline-flex items-center gap-2">
-        <CircleAlert className="text-bad" />
-        <span>{message}</span>
+      <span className="inline-flex items-start gap-2">
+        <CircleAlert className="mt-0.5 text-bad" />
+        <span className="text-pretty">{message}</span>
       </span>
       {retryLabel && onRetry && (
         <Button size="sm" loading={retrying} onClick={onRetry}>
@@ -96,6 +96,8 @@ export function Skeleton({ className }: { readonly className?: string | undefine
   );
 }
 
+const skeletonRow = "flex h-[42px] items-center gap-6 border-b border-line px-3.5 last:border-b-0 max-sm:h-[60px]";
+
 /** Grey lines in place of table rows. */
 export function SkeletonRows({ rows, label }: { readonly rows: number; readonly label: string }) {
   return (
@@ -103,7 +105,7 @@ export function SkeletonRows({ rows, label }: { readonly rows: number; readonly 
       <span className="sr-only">{label}</span>
       {Array.from({ length: rows }, (_, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the blocks are all alike
-        <div key={index} className="flex h-[42px] items-center gap-6 border-b border-line px-3.5 last:border-b-0">
+        <div key={index} className={skeletonRow}>
           <Skeleton className="w-1/4" />
           <Skeleton className="w-1/3" />
           <Skeleton className="ml-auto w-16" />
