@@ -51,7 +51,7 @@ const groups = [
 export function ShortcutHelp({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog open onClose={onClose} size="lg" title={t.title} closeLabel={shellTexts.close}>
-      <div className="gap-10 sm:columns-2">
+      <div className="gap-10 pb-4 sm:columns-2">
         {groups.map(({ name, rows }) => (
           <section key={name} className="mb-4 break-inside-avoid">
             <h3 className="mb-1 text-12 text-text-3">{name}</h3>

@@ -196,7 +196,7 @@ export function Kbd({ children, onInk }: KbdProps) {
   return (
     <kbd
       className={cx(
-        "min-w-[18px] flex-none rounded-1 border px-1 text-center font-sans text-11 font-medium",
+        "min-w-[18px] flex-none rounded-1 border px-1 text-center font-sans text-11 font-medium whitespace-nowrap",
         onInk
           ? "border-[color-mix(in_srgb,var(--on-ink)_30%,transparent)] text-[color-mix(in_srgb,var(--on-ink)_82%,transparent)]"
           : "border-line-strong bg-bg text-text-3",
