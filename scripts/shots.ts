@@ -1,8 +1,8 @@
 /**
  * `npm run shots`: every page of the dashboard, light and dark, wide and on a phone, into docs/shots, and everything that opens
- * above them into docs/shots/layers. With words, only those whose names
- * contain one of them, such as "links" or "layers/bulk". The pages show the sample workspace
- * of `quicklink demo`. Fails if a page reports an error.
+ * above them into docs/shots/layers. With words, only those whose names contain one of them, such as "links" or "layers/bulk".
+ * The pages show the sample workspace of `quicklink demo`. Fails if a page reports an error, or if what opens above it makes it
+ * wider than the screen; for the pages themselves, a test does.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -49,6 +49,8 @@ const fail = (name: string, message: string) => {
 /** On a busy machine the server may ask to try again, which pages do. */
 const mayFail = (message: string) => message.includes("503");
 
+const beyondScreen = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+
 /** A window for all pages of one look: loading the script again for each would take most of the time. */
 async function takePages(size: (typeof sizes)[number]): Promise<void> {
   for (const theme of themes) {
@@ -83,6 +85,8 @@ async function takeLayers(size: (typeof sizes)[number]): Promise<void> {
     try {
       await show(opened, layer.path);
       await layer.open(page);
+      const overPx = await page.evaluate<number>(beyondScreen);
+      if (overPx > 0) fail(name, `${overPx} px wider than the screen`);
       for (const theme of themes) {
         await page.emulateMedia({ colorScheme: theme });
         await page.screenshot({ path: join(folder, `layers/${layer.name}-${theme}-${size}.png`) });
