@@ -11,7 +11,7 @@ export interface Contents {
   readonly isPartial: boolean;
 }
 
-/** Counting them in the index takes about a millisecond. Nobody needs to know a larger number exactly at a glance. */
+/** Counting them in the index takes half a millisecond. Nobody needs to know a larger number exactly at a glance. */
 export const contentLinksMost = 10_000;
 
 export async function contentsOf(db: Db, tenant: TenantId, most: number = contentLinksMost): Promise<Contents> {
