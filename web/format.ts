@@ -26,8 +26,8 @@ export const formatDecimal = (value: number): string => decimals.format(value);
 /** Of a share from 0 to 1. */
 export const formatPercent = (share: number): string => percents.format(share);
 export const formatRoundPercent = (share: number): string => roundPercents.format(share);
-/** With its sign: +23.4 %. */
-export const formatChange = (share: number): string => changes.format(share);
+/** With its sign: +23.4 %. A hyphen is too short beside a plus. */
+export const formatChange = (share: number): string => changes.format(share).replace("-", "−");
 
 const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
 
@@ -102,7 +102,9 @@ const steps = [
 export function formatRelative(time: Time, now: number = Date.now()): string {
   let value = (new Date(time).getTime() - now) / 1_000;
   for (const [unit, most] of steps) {
-    if (Math.abs(value) < most) return relatives.format(Math.trunc(value), unit);
+    // What was set to expire in 7 days does so, not in 6 because a second has passed.
+    const whole = value > 0 ? Math.round(value) : Math.trunc(value);
+    if (Math.abs(whole) < most) return relatives.format(whole, unit);
     value /= most;
   }
   return formatDate(time);
@@ -120,11 +122,11 @@ export const formatSince = (time: Time): string =>
   new Date(time).toDateString() === new Date().toDateString() ? formatClock(time) : formatDay(time);
 
 const ages = (["second", "minute", "hour", "day"] as const).map(
-  (unit) => new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay: "short" }),
+  (unit) => new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay: "narrow" }),
 );
 const ageSteps = [60, 60, 24, Number.POSITIVE_INFINITY];
 
-/** "12 sec", "3 min": how long ago, in a list where everything is past. */
+/** "12s", "3m": how long ago, in a list where everything is past. */
 export function formatAge(ms: number): string {
   let value = Math.max(0, ms / 1_000);
   let place = 0;

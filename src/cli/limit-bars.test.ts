@@ -11,8 +11,10 @@ const use = (fields: Partial<LimitUse>): LimitUse => ({
   ...fields,
 });
 
+const contents = { links: 0, files: 0, domains: 0, isPartial: false };
+
 const draw = (limits: readonly LimitUse[], columns = 120, colours = false, links: readonly LinkUse[] = []) =>
-  barLines({ limits, links }, { columns, colours, now });
+  barLines({ limits, links, contents }, { columns, colours, now });
 
 const barOf = (line: string | undefined) => /[█░]+/.exec(line ?? "")?.[0] ?? "";
 

@@ -1,5 +1,6 @@
 import { toIso } from "../base/clock.ts";
 import { type Api, json, route, z } from "../http/route.ts";
+import { contentLinksMost } from "./contents.ts";
 import type { LimitUse, Usage, UsageReport } from "./usage.ts";
 
 const useSchema = z
@@ -29,6 +30,16 @@ export const usageSchema = z
     hitsPerLinkPerMonth: z.array(useSchema.extend({ link: z.string(), code: z.string() })).openapi({
       description: "The links closest to their limit, at most 10.",
     }),
+    contents: z
+      .object({
+        links: z.int().openapi({ description: "Without those in the trash." }),
+        files: z.int(),
+        domains: z.int(),
+        isPartial: z.boolean().openapi({
+          description: `There are at least ${contentLinksMost.toLocaleString("en")} links; the others are not counted.`,
+        }),
+      })
+      .openapi({ description: "How much the workspace has." }),
   })
   .openapi("Usage");
 
@@ -52,8 +63,9 @@ export function usageRoutes(api: Api, usage: UsageReport): void {
 }
 
 /** As the API and the command line show it. */
-export function showUsage({ limits, links }: Usage) {
+export function showUsage({ limits, links, contents }: Usage) {
   return {
+    contents: { ...contents },
     limits: limits.map(showUse),
     hitsPerLinkPerMonth: links.map((use) => ({ ...showUse(use), link: use.link, code: use.code })),
   };

@@ -9,6 +9,7 @@ import { storageLimit } from "../limits/storage-limit.ts";
 import { monthOf } from "../limits/window.ts";
 import type { BusyLink } from "../links/read/busiest.ts";
 import type { Sql } from "../sql/sql.ts";
+import { type Contents, contentsOf } from "./contents.ts";
 import type { ApiKey } from "./keys.ts";
 import { usedInMonth } from "./monthly-usage.ts";
 import type { Tenant } from "./tenants.ts";
@@ -18,6 +19,7 @@ export interface Usage {
   readonly limits: readonly LimitUse[];
   /** The links closest to their monthly hits. */
   readonly links: readonly LinkUse[];
+  readonly contents: Contents;
 }
 
 export interface LimitUse {
@@ -103,14 +105,16 @@ export function createUsage({ sql, clock, counters, storage, busiest }: UsageSou
           seeds.tenant(tenant.id, "sendgrid"),
         ),
       ];
-      const [callUse, linkUse, fileUse, keptUse, busy] = await Promise.all([
+      const [callUse, linkUse, fileUse, keptUse, busy, contents] = await Promise.all([
         calls(tenant, key),
         newLinks(tenant),
         files(tenant),
         counted(kept, counters?.ledger),
         busiest(tenant),
+        contentsOf(sql.db, tenant.id),
       ]);
       return {
+        contents,
         limits: [...callUse, linkUse, fileUse, ...keptUse],
         links: busy.map(({ id, code, counted, reserved, max }) => ({
           ...inMonth("hitsPerLinkPerMonth", counted, reserved, max, clock.now()),

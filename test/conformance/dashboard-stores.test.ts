@@ -14,6 +14,8 @@ import { createTrashStore } from "../../src/links/trash/trash-store.ts";
 import { createUtmTemplates } from "../../src/links/utm-templates/utm-templates.ts";
 import { createStatsShares } from "../../src/share-pages/shares.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import { ofTenant } from "../../src/sql/tenant-db.ts";
+import { contentsOf } from "../../src/tenants/contents.ts";
 import { createTenants } from "../../src/tenants/tenants.ts";
 import { byCommand } from "../ground/actors.ts";
 import { onEachDatabase } from "./databases.ts";
@@ -42,6 +44,21 @@ onEachDatabase(({ open }) => {
     return link.id;
   };
   const store = () => createLinkStore(sql);
+
+  test("a workspace has the links that are not in the trash, its files and its domains, and says if it counted them all", async () => {
+    expect(await contentsOf(sql.db, tenant)).toEqual({ links: 0, files: 0, domains: 0, isPartial: false });
+    const [gone] = [await makeLink("one"), await makeLink("two"), await makeLink("three")];
+    await store().remove(tenant, gone, byCommand, clock.now());
+    const own = ofTenant(sql.db, tenant);
+    await own.insertInto("tenant_storage").values({ bytes: 5, files: 4, version: 1 }).execute();
+    const domain = { host: "go.alder.example", state: "pending", token: "t", is_default: 0, created_at: 1 } as const;
+    await own
+      .insertInto("domains")
+      .values({ ...domain, root_url: null, missing_url: null, root_blocked: 0, missing_blocked: 0, verified_at: null })
+      .execute();
+    expect(await contentsOf(sql.db, tenant)).toEqual({ links: 2, files: 4, domains: 1, isPartial: false });
+    expect(await contentsOf(sql.db, tenant, 1)).toEqual({ links: 1, files: 4, domains: 1, isPartial: true });
+  });
 
   describe("what the dashboard keeps", () => {
     test("annotations are changed and deleted one by one, and go with their link", async () => {

@@ -41,6 +41,22 @@ test("the sidebar leads to every page, and marks the current one", async () => {
   calm();
 });
 
+test("the sidebar says how many links there are, and counts a new one at once", async () => {
+  const key = await site.tenant("counted");
+  expect((await site.call("POST", "/api/links", { key, body: { url: "https://example.com/one" } })).status).toBe(201);
+  const person = await makePerson(site, { roles: { counted: "owner" } });
+  const { page, goto, calm } = await dashboard.open(site, person);
+  await goto("/w/counted/domains");
+  const links = (count: number) => page.locator(`nav a[title=Links][aria-description="${count}"]`).waitFor();
+  await links(1);
+  await page.keyboard.press("n");
+  await page.getByRole("textbox", { name: "Destination" }).fill("https://example.com/two");
+  await page.keyboard.press("Control+Enter");
+  await page.getByText(/^Created /).waitFor();
+  await links(2);
+  calm();
+});
+
 test("a viewer sees only what a viewer may do", async () => {
   const viewer = await makePerson(site, { roles: { default: "viewer" } });
   const { page, goto, calm } = await dashboard.open(site, viewer);

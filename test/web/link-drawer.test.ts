@@ -121,7 +121,7 @@ test("the history shows what changed, goes back to a version, and takes that bac
   const { page, goto, calm, violations } = await dashboard.open(site, member);
   await goto(`/w/default/links?drawer=${link.id}&part=history`);
   const drawer = page.getByRole("dialog");
-  await drawer.getByText("was https://example.com/old").waitFor();
+  await drawer.getByText("Before: https://example.com/old").waitFor();
   expect(await violations()).toEqual([]);
   await drawer.getByRole("button", { name: "Back to this version" }).click();
   await page.getByText("Restored an older version").waitFor();

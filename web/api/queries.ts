@@ -28,11 +28,16 @@ export const linkQuery = (workspace: string, id: string) =>
 
 const pathOf = (name: RouteName): string => name.slice(name.indexOf(" ") + 1);
 
-/** Everything that was read below this path is read again where it is shown. */
-export const refresh = (queries: QueryClient, ...paths: readonly string[]): Promise<void> =>
-  queries.invalidateQueries({
-    predicate: ({ queryKey: [path] }) => paths.some((one) => typeof path === "string" && path.startsWith(one)),
+/** The sidebar shows how many there are, and what is left of their limits. */
+const countedInUsage: readonly string[] = ["/api/links", "/api/trash", "/api/files", "/api/domains"];
+
+/** Everything that was read below this path is read again where it is shown, and the usage if it counts there. */
+export function refresh(queries: QueryClient, ...paths: readonly string[]): Promise<void> {
+  const all = paths.some((path) => countedInUsage.includes(path)) ? [...paths, "/api/usage"] : paths;
+  return queries.invalidateQueries({
+    predicate: ({ queryKey: [path] }) => all.some((one) => typeof path === "string" && path.startsWith(one)),
   });
+}
 
 const triesMost = 3;
 

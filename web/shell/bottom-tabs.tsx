@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import CircleUser from "lucide-react/icons/circle-user";
 import Ellipsis from "lucide-react/icons/menu";
 import Plus from "lucide-react/icons/plus";
 import Search from "lucide-react/icons/search";
@@ -67,7 +68,9 @@ export function BottomTabs({ onSearch }: { readonly onSearch: () => void }) {
               </MenuItem>
             ))}
           <MenuSeparator />
-          <MenuItem link={<Link to="/account" search={{}} />}>{t.account}</MenuItem>
+          <MenuItem icon={CircleUser} link={<Link to="/account" search={{}} />}>
+            {t.account}
+          </MenuItem>
         </Menu>
       </nav>
     </>

@@ -1,7 +1,7 @@
-import Download from "lucide-react/icons/download";
 import File from "lucide-react/icons/file";
 import Gauge from "lucide-react/icons/gauge";
 import Globe from "lucide-react/icons/globe";
+import Import from "lucide-react/icons/import";
 import LayoutDashboard from "lucide-react/icons/layout-dashboard";
 import Link2 from "lucide-react/icons/link";
 import Settings from "lucide-react/icons/settings";
@@ -19,7 +19,7 @@ export const pages = [
   { to: "/w/$workspace/tags", name: t.tags, icon: Tags, needs: "links:read", group: "main" },
   { to: "/w/$workspace/usage", name: t.usage, icon: Gauge, needs: "usage:read", group: "rest" },
   { to: "/w/$workspace/members", name: t.members, icon: Users, needs: "links:read", group: "rest" },
-  { to: "/w/$workspace/import", name: t.import, icon: Download, needs: "links:write", group: "rest" },
+  { to: "/w/$workspace/import", name: t.import, icon: Import, needs: "links:write", group: "rest" },
   { to: "/w/$workspace/settings", name: t.settings, icon: Settings, needs: "admin", group: "rest" },
 ] as const satisfies readonly ShellPage[];
 

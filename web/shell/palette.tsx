@@ -187,7 +187,11 @@ export function Palette({ onClose, onHelp }: { readonly onClose: () => void; rea
                         <Icon className="size-4 shrink-0 text-text-3" />
                         <span className="max-w-[60%] shrink-0 truncate">{entry.text}</span>
                         <span className="min-w-0 flex-1 truncate text-12 text-text-3">{entry.hint}</span>
-                        {entry.shortcut && <Kbd>{entry.shortcut}</Kbd>}
+                        {entry.shortcut && (
+                          <span className="inline-flex max-sm:hidden">
+                            <Kbd>{entry.shortcut}</Kbd>
+                          </span>
+                        )}
                       </div>
                     );
                   })}

@@ -60,9 +60,12 @@ export function WorkspaceShell() {
   ]);
 
   return (
-    <Frame isUnderFixedBar={!isStart}>
+    <Frame>
       {isStart ? (
-        <Outlet />
+        <>
+          <Offline isOnTop />
+          <Outlet />
+        </>
       ) : (
         <div className="sm:grid sm:grid-cols-[56px_minmax(0,1fr)] md:grid-cols-[var(--sidebar)_minmax(0,1fr)]">
           <Sidebar />
@@ -86,6 +89,7 @@ export function WorkspaceShell() {
               )}
               <AccountMenu />
             </header>
+            <Offline />
             <Page>
               {closed ? <Closed why={closed} /> : isAllowed ? <Outlet /> : <Empty icon={Lock}>{t.notAllowed}</Empty>}
             </Page>
@@ -132,7 +136,7 @@ export function PersonalShell() {
   const { data: account } = useQuery(accountQuery);
   const chosen = account?.workspaces.find((one) => one.chosen) ?? account?.workspaces[0];
   return (
-    <Frame isUnderFixedBar={false}>
+    <Frame>
       <header className="sticky top-0 z-20 flex h-[var(--topbar)] items-center gap-3 border-b border-line bg-bg px-6 max-sm:px-4">
         <Link to="/" search={{}} className="touch flex rounded-1">
           <Logo name={t.product} />
@@ -150,6 +154,7 @@ export function PersonalShell() {
         )}
         <AccountMenu />
       </header>
+      <Offline />
       <Page>
         <Outlet />
       </Page>
@@ -169,12 +174,11 @@ function Page({ children }: { readonly children: React.ReactNode }) {
   );
 }
 
-interface FrameProps {
-  readonly isUnderFixedBar: boolean;
-  readonly children: React.ReactNode;
+function Offline({ isOnTop }: { readonly isOnTop?: boolean }) {
+  return useIsOffline() && <OfflineBar isOnTop={isOnTop}>{t.offline}</OfflineBar>;
 }
 
-function Frame({ isUnderFixedBar, children }: FrameProps) {
+function Frame({ children }: { readonly children: React.ReactNode }) {
   const isOffline = useIsOffline();
   return (
     <TooltipProvider>
@@ -185,7 +189,6 @@ function Frame({ isUnderFixedBar, children }: FrameProps) {
         >
           {t.skip}
         </a>
-        {isOffline && <OfflineBar isUnderFixedBar={isUnderFixedBar}>{t.offline}</OfflineBar>}
         <OfflineReason value={isOffline ? t.offlineButton : undefined}>
           <ProofProvider>{children}</ProofProvider>
         </OfflineReason>

@@ -50,25 +50,27 @@ const groups = [
 
 export function ShortcutHelp({ onClose }: { readonly onClose: () => void }) {
   return (
-    <Dialog open onClose={onClose} title={t.title} closeLabel={shellTexts.close}>
-      {groups.map(({ name, rows }) => (
-        <section key={name} className="mb-4 last:mb-0">
-          <h3 className="mb-1 text-12 text-text-3">{name}</h3>
-          <dl>
-            {rows.map(([what, keys]) => (
-              <div
-                key={what}
-                className="flex items-center justify-between gap-4 border-b border-line py-1.5 last:border-0"
-              >
-                <dt>{what}</dt>
-                <dd>
-                  <Kbd>{keys}</Kbd>
-                </dd>
-              </div>
-            ))}
-          </dl>
-        </section>
-      ))}
+    <Dialog open onClose={onClose} size="lg" title={t.title} closeLabel={shellTexts.close}>
+      <div className="gap-10 pb-4 sm:columns-2">
+        {groups.map(({ name, rows }) => (
+          <section key={name} className="mb-4 break-inside-avoid">
+            <h3 className="mb-1 text-12 text-text-3">{name}</h3>
+            <dl>
+              {rows.map(([what, keys]) => (
+                <div
+                  key={what}
+                  className="flex items-center justify-between gap-4 border-b border-line py-1.5 last:border-0"
+                >
+                  <dt>{what}</dt>
+                  <dd>
+                    <Kbd>{keys}</Kbd>
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
     </Dialog>
   );
 }

@@ -13,6 +13,7 @@ const item =
 
 export function Sidebar() {
   const { slug, can } = useWorkspace();
+  const counts = useCounts();
   return (
     <aside className="sticky top-0 flex h-dvh flex-col border-r border-line bg-bg px-2.5 py-2 max-sm:hidden">
       <WorkspaceMenu />
@@ -30,9 +31,16 @@ export function Sidebar() {
                     activeOptions={{ exact: to === "/w/$workspace", includeSearch: false }}
                     className={item}
                     title={name}
+                    aria-description={counts[to]}
                   >
                     <Icon className="size-4 shrink-0" />
                     <span className="truncate max-md:sr-only">{name}</span>
+                    {/* Drawn: the name of the link stays that of the page, and its description is the number. */}
+                    <span
+                      aria-hidden
+                      data-count={counts[to] ?? ""}
+                      className="num ml-auto text-12 font-normal text-text-3 before:content-[attr(data-count)] max-md:hidden"
+                    />
                   </Link>
                 </li>
               ))}
@@ -44,10 +52,34 @@ export function Sidebar() {
   );
 }
 
+/** Changes of others show after a minute, own ones at once: what changes links, files or domains reads it again. */
+const rereadMs = 60_000;
+
+function useUsage() {
+  const { slug, can } = useWorkspace();
+  const { data } = useQuery({
+    ...listQuery(slug, "GET /api/usage"),
+    ...{ enabled: can("usage:read"), staleTime: rereadMs, refetchInterval: rereadMs },
+  });
+  return data;
+}
+
+/** How much there is behind an entry. */
+function useCounts(): Readonly<Record<string, string | undefined>> {
+  const contents = useUsage()?.contents;
+  if (contents === undefined) return {};
+  const { links, files, domains, isPartial } = contents;
+  return {
+    "/w/$workspace/links": isPartial ? t.moreThan(formatNumber(links)) : formatNumber(links),
+    "/w/$workspace/files": formatNumber(files),
+    "/w/$workspace/domains": formatNumber(domains),
+  };
+}
+
 /** The two limits that people meet first. */
 function Meters() {
   const { slug } = useWorkspace();
-  const { data } = useQuery({ ...listQuery(slug, "GET /api/usage"), staleTime: 60_000 });
+  const data = useUsage();
   const links = data?.limits.find(({ name }) => name === "linksPerMonth");
   const storage = data?.limits.find(({ name }) => name === "storageBytes");
   const line = (use: typeof links, label: string, format: (value: number) => string) =>
@@ -59,7 +91,11 @@ function Meters() {
         used={use.used}
         limit={use.limit}
         valueText={t.ofLimit(format(use.used), format(use.limit))}
-        figure={t.ofLimit(format(use.used), format(use.limit))}
+        figure={
+          <>
+            <b>{format(use.used)}</b> {t.of(format(use.limit))}
+          </>
+        }
       />
     );
   const isShown = [links, storage].some((use) => use !== undefined && use.limit !== null);

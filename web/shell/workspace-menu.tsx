@@ -9,7 +9,7 @@ import { Menu, MenuGroup, MenuItem, MenuSeparator } from "../ui/menu.tsx";
 import { useWorkspace } from "../workspace.ts";
 
 export function WorkspaceMenu() {
-  const { name } = useWorkspace();
+  const { name, slug } = useWorkspace();
   const { data: account } = useQuery(accountQuery);
   return (
     <Menu
@@ -28,8 +28,15 @@ export function WorkspaceMenu() {
     >
       <MenuGroup label={t.workspaces}>
         {account?.workspaces.map((one) => (
-          <MenuItem key={one.id} link={<Link to="/w/$workspace" params={{ workspace: one.slug }} search={{}} />}>
-            {one.name}
+          <MenuItem
+            key={one.id}
+            link={<Link to="/w/$workspace" params={{ workspace: one.slug }} search={{}} />}
+            isCurrent={one.slug === slug}
+          >
+            <span className="flex min-w-0 items-center gap-2">
+              <WorkspaceMark name={one.name} />
+              <span className="truncate">{one.name}</span>
+            </span>
           </MenuItem>
         ))}
       </MenuGroup>

@@ -18,7 +18,8 @@ export const domainTexts = texts({
   verifyDone: (host: string) => `${host} is verified. You can create links on it.`,
   remove: "Remove",
   removeTitle: (host: string) => `Remove ${host}?`,
-  removeText: "It must have no links. Deleted links on it in the trash go with it, and all its codes become free.",
+  removeText:
+    "Only a domain without links can be removed. Its links in the trash are deleted for good, and all its codes become free.",
   removed: (host: string) => `Removed ${host}.`,
   stepOne: "1. Show that it is yours: publish this TXT record where your DNS is managed.",
   recordName: "Name",
@@ -31,7 +32,7 @@ export const domainTexts = texts({
   missingUrl: "Visitors of unknown codes go to",
   missingHint: "Leave empty to show “This link does not exist”.",
   blocked: "Not used: the operator has blocked this address.",
-  settings: "Visitors without a link go to",
+  settings: "Bare domain and unknown codes",
   since: (date: string) => `since ${date}`,
   actionsFor: (host: string) => `Actions for ${host}`,
 });

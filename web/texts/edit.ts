@@ -166,7 +166,7 @@ export const ruleTexts = texts({
   nextDay: "Ends on the next day.",
   name: "Name",
   value: "Value",
-  anyValue: "Empty: any value",
+  anyValue: "Leave empty for any value",
   queryHas: (name: string) => `${name} is there`,
   queryEquals: (name: string, value: string) => `${name} is ${value}`,
   sentence: (conditions: string, url: string) => `If ${conditions} → ${url}`,
@@ -250,7 +250,7 @@ export const behaviourTexts = texts({
   forward: "Pass on the visitor’s parameters",
   forwardHint: "The short link opened with ?ref=1 leads to the destination with ?ref=1.",
   facts: "Record facts about visitors",
-  factsHint: "Country, device, browser and source of each click. Never an address.",
+  factsHint: "Country, device, browser and source of each click. Never an IP address.",
   temporary: "Temporary",
   isPermanent: "Permanent",
   forwards: "passes parameters on",
@@ -309,7 +309,7 @@ export const qrTexts = texts({
   logoChoose: "Choose an image",
   logoRemove: "Remove the logo",
   logoHint: "PNG, JPEG, WebP or SVG, at most 300 kB. It stays in this browser.",
-  brand: "Use the look of the workspace",
+  brand: "Use the workspace branding",
   logoWrong: "Choose a PNG, JPEG, WebP or SVG image of at most 300 kB.",
   size: "Size of the PNG",
   pixels: (size: string) => `${size} px`,
@@ -329,7 +329,13 @@ export const historyTexts = texts({
   undone: "Took the restore back",
   more: "Show older changes",
   empty: "Not set",
-  by: { key: "API key", command: "Command line", job: "QuickLink", nobody: "Unknown", gone: "A former member" },
+  by: {
+    key: "API key",
+    command: "A command on the server",
+    job: "QuickLink",
+    nobody: "Unknown",
+    gone: "A former member",
+  },
   actions: {
     "link.create": "created the link",
     "link.update": "changed the link",
@@ -343,7 +349,7 @@ export const historyTexts = texts({
   wentBackTo: (date: string) => `went back to the version of ${date},`,
   passwordSet: "Set",
   passwordRemoved: "Removed",
-  toWas: "was",
+  toWas: "Before:",
   fields: {
     url: "Destination",
     file: "File",
@@ -380,14 +386,14 @@ export const historyTexts = texts({
 });
 
 export const conflictTexts = texts({
-  title: "Somebody else changed this link meanwhile",
+  title: "Somebody else changed this link meanwhile.",
   text: "Choose for each field which version to keep. Nothing is lost: the history has both.",
   yours: "Yours",
   theirs: "Theirs",
   both: "Changed by both",
   use: "Save the chosen version",
-  allMine: "All mine",
-  allTheirs: "All theirs",
+  allMine: "Use all of yours",
+  allTheirs: "Use all of theirs",
   field: (name: string) => `Version of ${name}`,
 });
 

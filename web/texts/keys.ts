@@ -8,12 +8,12 @@ export const keyTexts = texts({
   none: "No API key yet. Create one to use the API, the client or a script.",
   couldNotLoad: "Could not load the API keys.",
   name: "Name",
-  nameHint: "Where it is used, so that you know it again: “Website”, “Newsletter script”.",
+  nameHint: "Where it is used, so that you recognise it: “Website”, “Newsletter script”.",
   use: "What it may do",
   expires: "Expires",
-  expiresHint: "Empty: never.",
+  expiresHint: "Leave empty for a key that does not expire.",
   perMinute: "Calls a minute",
-  perMinuteHint: "Empty: the limit of the workspace.",
+  perMinuteHint: "Leave empty for the limit of the workspace.",
   presets: {
     shorten: "Create links",
     read: "Read links and statistics",
@@ -26,7 +26,7 @@ export const keyTexts = texts({
     read: "For reports and dashboards. Changes nothing.",
     files: "For uploads and links to files.",
     everything: "Links, files, email and statistics. Not members, keys or settings.",
-    custom: "Pick single scopes.",
+    custom: "Pick exactly what it needs.",
   },
   scopes: {
     "links:read": "Read links",
@@ -58,6 +58,6 @@ export const keyTexts = texts({
   revokeText: "Programs that use it are refused at once. This cannot be undone.",
   revokedDone: (name: string) => `Revoked “${name}”.`,
   by: (name: string) => `by ${name}`,
-  byCommand: "by a command",
+  byCommand: "by a command on the server",
   pickOne: "Choose at least one scope.",
 });

@@ -32,7 +32,7 @@ export const linkTexts = texts({
     failing: (status: string) => `Target answers ${status}`,
     failingSince: (status: string, since: string) => `Target ${status} since ${since}`,
     noAnswer: "Target does not respond",
-    noAnswerSince: (since: string) => `Target does not respond since ${since}`,
+    noAnswerSince: (since: string) => `No response from the target since ${since}`,
     stillGo: "Visitors still go there.",
     checked: (when: string) => `Checked ${when}`,
     unchecked: "Target not checked",

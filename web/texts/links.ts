@@ -136,7 +136,7 @@ export const linksTexts = texts({
 
   views: "Views",
   saveView: "Save this view",
-  saveViewHint: "A view is this address: its filters, order and period. It is kept in this browser.",
+  saveViewHint: "A view keeps the filters, the order and the period. It is saved in this browser only.",
   viewName: "Name",
   save: "Save",
   cancel: "Cancel",
@@ -173,7 +173,7 @@ export const linksTexts = texts({
   neverExpires: "Never expires",
   setExpiry: "Set expiry",
   moveTo: "Move to",
-  moveHint: "The links keep their endings. Their old addresses answer 404.",
+  moveHint: "The links keep their endings. Their old addresses stop working.",
   chooseTagFirst: "Choose a tag to add or to remove.",
   chooseDate: "Choose a date.",
 
@@ -184,7 +184,7 @@ export const linksTexts = texts({
   enabledLinks: (count: number) => `Enabled ${links(count)}.`,
   movedLinks: (count: number) => `Moved ${links(count)}.`,
   restoredLinks: (count: number) => `Restored ${links(count)}.`,
-  undone: (count: number) => `Took back the change of ${links(count)}.`,
+  undone: (count: number) => `Undid the change of ${links(count)}.`,
   unchanged: "Nothing to change: the links already are like this.",
   failedLinks: (count: number, reason: string) => `${links(count)} could not be changed. ${reason}`,
   partly: (done: string, failed: string) => `${done} ${failed}`,
@@ -203,7 +203,7 @@ export const linksTexts = texts({
 
 export const trashTexts = texts({
   title: "Trash",
-  description: "Deleted links stay here for 30 days. Their addresses answer 404, and their endings stay yours.",
+  description: "Deleted links stay here for 30 days. Visitors see that they do not exist.",
   loading: "Loading the trash",
   loadFailed: "Could not load the trash.",
   empty: "The trash is empty.",
@@ -217,9 +217,9 @@ export const trashTexts = texts({
   erase: "Delete for good",
   eraseOf: (name: string) => `Delete ${name} for good`,
   emptyTrash: "Empty trash",
-  emptyConfirm: "Delete everything in the trash for good",
+  emptyConfirm: "Empty the trash?",
   emptyWarning: "These links and their settings cannot be restored. Only this workspace can use their endings again.",
-  eraseConfirm: (name: string) => `Delete ${name} for good`,
+  eraseConfirm: (name: string) => `Delete ${name} for good?`,
   eraseWarning: "The link and its settings cannot be restored. Only this workspace can use its ending again.",
   restored: (name: string) => `Restored ${name}.`,
   erased: (name: string) => `Deleted ${name} for good.`,

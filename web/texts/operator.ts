@@ -75,7 +75,7 @@ export const operatorTexts = texts({
     eventDays: "Days that single clicks are kept",
   },
   noLimit: "No limit",
-  emptyIsNone: "Empty: no limit.",
+  emptyIsNone: "Leave empty for no limit.",
   noAbuse: "No open report.",
   abuseStates: { open: "Open", dismissed: "Dismissed", suspended: "Suspended" },
   reportedAt: (when: string) => `Reported ${when}`,
@@ -85,7 +85,7 @@ export const operatorTexts = texts({
   suspendedLink: (count: number) =>
     `The link is suspended. ${count} ${plural(count, "report is", "reports are")} closed.`,
   emailTitle: "Platform email in the last hour",
-  emailText: "All workspaces together. The last fifth is kept for mails about accounts.",
+  emailText: "All workspaces together. The last fifth is kept for emails about accounts.",
   emailWorkspaces: "By workspace",
   emailKinds: "By kind",
   ofLimit: (used: string, limit: string) => `${used} of ${limit}`,
@@ -93,8 +93,14 @@ export const operatorTexts = texts({
   jobName: "Job",
   lastSuccess: "Last success",
   failures: "Failures since then",
-  never: "Never",
+  never: "Not yet",
   healthStates: { ready: "Ready", degraded: "Degraded", unready: "Not ready" },
+  dependencies: {
+    sql: "Database",
+    "sql-replica": "Replica of the database",
+    redis: "Redis",
+    "limits-redis": "Redis of the limits",
+  },
   checks: "Checks",
   checkedBy: "What quicklink doctor sees.",
 });

@@ -23,7 +23,7 @@ export const overviewTexts = texts({
     empty: "No link is close to its monthly hits.",
     of: (used: string, limit: string) => `${used} of ${limit} hits`,
     full: "Full",
-    fullAround: (date: string) => `full around ${date}`,
+    fullAround: (date: string) => `Full around ${date}`,
     couldNotLoad: "Could not load the limits.",
     all: "All limits",
   },

@@ -2,7 +2,7 @@ import { texts } from "./texts.ts";
 
 export const proofTexts = texts({
   title: "Confirm that it is you",
-  lead: "This is hard to undo, or changes how your account is entered.",
+  lead: "This is hard to undo, or changes how you sign in.",
   password: "Password",
   code: "Code of your authenticator app, or a recovery code",
   submit: "Continue",

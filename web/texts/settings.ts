@@ -12,7 +12,7 @@ export const settingsTexts = texts({
   tabsLabel: "Settings",
   couldNotLoad: "Could not load the settings.",
   workspace: "Workspace",
-  workspaceText: "Its name, and its part of the dashboard's addresses.",
+  workspaceText: "Its name, and its part of the dashboard’s addresses.",
   name: "Name",
   slug: "Address",
   slugHint:

@@ -5,7 +5,7 @@ export const shareTexts = texts({
   open: "Share report",
   title: (address: string) => `Share the statistics of ${address}`,
   description: "Everybody who has the address sees the figures, without an account.",
-  days: "Days",
+  days: "Period",
   daysHint: "Up to the day somebody looks at it.",
   dayChoices: {
     "7": "Last 7 days",
@@ -20,7 +20,7 @@ export const shareTexts = texts({
   showPassword: "Show the password",
   hidePassword: "Hide the password",
   expires: "Ends",
-  expiresHint: "Empty: until you revoke it.",
+  expiresHint: "Leave empty to share it until you revoke it.",
   filters: "With the filters of this page",
   filtersText: (filters: string) => `Only clicks with ${filters}. Readers cannot change that.`,
   create: "Create page",

@@ -2,7 +2,7 @@ import { texts } from "./texts.ts";
 
 export const shareTexts = texts({
   title: "Shared reports",
-  description: "Public pages with the statistics of a link or tag. Share a link's report from its page.",
+  description: "Public pages with the statistics of a link or tag. Share a link’s report from its page.",
   couldNotLoad: "Could not load the shared reports.",
   none: "No report is shared. Open a link and choose “Share report”.",
   toLinks: "Go to the links",

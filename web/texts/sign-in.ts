@@ -58,13 +58,13 @@ export const signInTexts = texts({
   passkeyFailed: "The browser could not use a passkey here. Sign in with your password.",
   companyFailed: {
     foreign: "This sign-in was begun in another browser, too long ago, or used before. Sign in again.",
-    refused: "Your company's sign-in was not completed. Sign in again.",
-    unverified: "Your company's sign-in did not confirm your email address. Ask your administrator.",
+    refused: "Your company’s sign-in was not completed. Sign in again.",
+    unverified: "Your company’s sign-in did not confirm your email address. Ask your administrator.",
     outside: "Your email address is not of a domain that signs in with this company. Sign in otherwise.",
     moved: "Your account has an address outside of the company now. Sign in otherwise.",
     taken: "The account with this address belongs to somebody else of your company. Ask an operator to free it.",
     uninvited: "You have no account here. Ask an owner or admin of your workspace for an invitation.",
-    unavailable: "Your company's sign-in does not answer at the moment. Try again in a few seconds.",
+    unavailable: "Your company’s sign-in does not answer at the moment. Try again in a few seconds.",
     other: "The sign-in with your company did not work. Sign in again.",
   },
 });
@@ -110,7 +110,7 @@ export const resetTexts = texts({
   sentText: (email: string) =>
     `If ${email} has an account, a link is on its way. It works once, for an hour. If nothing arrives, look in the spam folder or try again.`,
   noMailTitle: "Ask the operator of this server",
-  noMailText: "This server sends no email. The operator prints a link for you with this command:",
+  noMailText: "This server sends no email. The operator gets a link for you with this command:",
   command: "Command",
   completeTitle: "Choose a new password",
   completeLead: "All devices that are signed in to your account are signed out.",
@@ -119,7 +119,7 @@ export const resetTexts = texts({
   goneText: "It works once, for an hour, and a newer password ends it.",
   goneAsk: "Ask the operator for a new one.",
   newLink: "Send a new link",
-  back: "Back to the sign-in",
+  back: "Back to sign-in",
 });
 
 export const verifyTexts = texts({

@@ -14,7 +14,7 @@ export interface ButtonLook {
 
 export const buttonVariants = {
   primary: "border-ink bg-ink text-on-ink shadow-1 hover:border-ink-hover hover:bg-ink-hover",
-  secondary: "border-line-strong bg-surface text-text shadow-1 hover:bg-hover active:bg-pressed [&>svg]:text-text-2",
+  secondary: "border-line-strong bg-button text-text shadow-1 hover:bg-hover active:bg-pressed [&>svg]:text-text-2",
   quiet: "border-transparent text-text-2 hover:bg-hover hover:text-text active:bg-pressed",
   /** Quiet until chosen. */
   danger: "border-transparent text-bad hover:bg-bad-soft active:bg-bad-soft",

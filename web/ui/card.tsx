@@ -4,13 +4,14 @@ import { cx } from "./class-names.ts";
 interface CardProps extends ComponentProps<"section"> {
   /** Space inside. Tables and lists bring their own. */
   readonly padded?: boolean | undefined;
+  /** Files can be dropped on it. */
+  readonly drop?: boolean | undefined;
 }
 
 /** A line and no shadow. Never a card in a card. */
-export function Card({ padded, className, ...rest }: CardProps) {
-  return (
-    <section {...rest} className={cx("min-w-0 rounded-3 border border-line bg-surface", padded && "p-4", className)} />
-  );
+export function Card({ padded, drop, className, ...rest }: CardProps) {
+  const line = drop ? "border-dashed border-line-control" : "border-line";
+  return <section {...rest} className={cx("min-w-0 rounded-3 border bg-surface", line, padded && "p-4", className)} />;
 }
 
 interface CardTitleProps {

@@ -163,7 +163,7 @@ export function Status({ tone, children, icon, className }: StatusProps) {
   );
 }
 
-/** The pill beside a title. */
+/** The pill beside a title. A quiet one is a word about the thing, no state: it has no dot. */
 export function Badge({ tone, children, icon, className }: StatusProps) {
   const colour = {
     ok: "bg-ok-soft text-ok",
@@ -180,7 +180,7 @@ export function Badge({ tone, children, icon, className }: StatusProps) {
         className,
       )}
     >
-      {IconShape ? <IconShape className="size-[13px]" /> : <Dot tone={tone} />}
+      {IconShape ? <IconShape className="size-[13px]" /> : tone !== "quiet" && <Dot tone={tone} />}
       {children}
     </span>
   );
@@ -196,7 +196,7 @@ export function Kbd({ children, onInk }: KbdProps) {
   return (
     <kbd
       className={cx(
-        "min-w-[18px] flex-none rounded-1 border px-1 text-center font-sans text-11 font-medium",
+        "min-w-[18px] flex-none rounded-1 border px-1 text-center font-sans text-11 font-medium whitespace-nowrap",
         onInk
           ? "border-[color-mix(in_srgb,var(--on-ink)_30%,transparent)] text-[color-mix(in_srgb,var(--on-ink)_82%,transparent)]"
           : "border-line-strong bg-bg text-text-3",

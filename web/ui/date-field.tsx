@@ -30,6 +30,8 @@ export function DateField({ kind = "datetime-local", onValueChange, className, .
         onChange={(event) => onValueChange(event.target.value)}
         className={cx(
           bareClass,
+          // Not set: what the browser shows is how to write it, like a placeholder.
+          rest.value === "" && "text-text-3 focus:text-text",
           "num h-full w-full [&::-webkit-calendar-picker-indicator]:absolute [&::-webkit-calendar-picker-indicator]:inset-y-0 [&::-webkit-calendar-picker-indicator]:left-0 [&::-webkit-calendar-picker-indicator]:h-full [&::-webkit-calendar-picker-indicator]:w-9 [&::-webkit-calendar-picker-indicator]:opacity-0",
         )}
       />

@@ -47,7 +47,11 @@ export function Dialog(props: DialogProps) {
               <Base.Close render={<IconButton icon={X} label={closeLabel} />} />
             </header>
             {children && (
-              <div ref={body} className="min-h-0 overflow-y-auto px-5 pt-3 pb-1">
+              <div
+                ref={body}
+                tabIndex={-1}
+                className="min-h-0 outline-hidden overflow-x-hidden overflow-y-auto px-5 pt-3 pb-1"
+              >
                 {children}
               </div>
             )}

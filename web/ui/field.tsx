@@ -43,7 +43,7 @@ export function Field({ label, remark, hint, error, wayOut, hideLabel, className
       {error && <FieldError id={`${id}-error`}>{error}</FieldError>}
       {error && wayOut}
       {hint && (
-        <div id={`${id}-hint`} className="text-12 text-text-3">
+        <div id={`${id}-hint`} className="text-12 text-pretty text-text-3">
           {hint}
         </div>
       )}
@@ -56,7 +56,7 @@ export function FieldError({ id, children }: { readonly id?: string | undefined;
   return (
     <p id={id} role="alert" className="flex items-start gap-1.5 text-12 text-bad">
       <CircleAlert className="mt-px size-3.5" />
-      <span>{children}</span>
+      <span className="text-pretty">{children}</span>
     </p>
   );
 }
@@ -83,7 +83,7 @@ export function FieldSet({ legend, remark, hint, error, className, children }: F
       {children}
       {error && <FieldError id={`${id}-error`}>{error}</FieldError>}
       {hint && (
-        <div id={`${id}-hint`} className="text-12 text-text-3">
+        <div id={`${id}-hint`} className="text-12 text-pretty text-text-3">
           {hint}
         </div>
       )}

@@ -37,7 +37,10 @@ export function Menu(props: MenuProps) {
         >
           <Base.Popup
             {...popupMark}
-            className={cx(popupClass, "max-h-(--available-height) min-w-44 overflow-y-auto p-1")}
+            className={cx(
+              popupClass,
+              "max-h-(--available-height) min-w-[max(11rem,var(--anchor-width))] overflow-y-auto p-1",
+            )}
           >
             {children}
           </Base.Popup>
@@ -55,15 +58,19 @@ export interface MenuItemProps {
   readonly onSelect?: (() => void) | undefined;
   /** A link instead of an action: `<Link to="…" />`. */
   readonly link?: ReactElement | undefined;
+  /** It leads to where one is. */
+  readonly isCurrent?: boolean | undefined;
   readonly children: ReactNode;
 }
 
-export function MenuItem({ icon: IconShape, shortcut, danger, disabled, onSelect, link, children }: MenuItemProps) {
+export function MenuItem(props: MenuItemProps) {
+  const { icon: IconShape, shortcut, danger, disabled, onSelect, link, isCurrent, children } = props;
   const className = danger ? popupDangerClass : popupItemClass;
   const content = (
     <>
       {IconShape && <IconShape />}
       <span className="flex-1 truncate">{children}</span>
+      {isCurrent && <Check className="size-3.5" />}
       {shortcut && (
         <span aria-hidden="true" className="ml-4 inline-flex max-sm:hidden">
           <Kbd>{shortcut}</Kbd>
@@ -73,7 +80,13 @@ export function MenuItem({ icon: IconShape, shortcut, danger, disabled, onSelect
   );
   if (link)
     return (
-      <Base.LinkItem render={link} closeOnClick className={className} onClick={onSelect}>
+      <Base.LinkItem
+        render={link}
+        closeOnClick
+        className={className}
+        onClick={onSelect}
+        aria-current={isCurrent || undefined}
+      >
         {content}
       </Base.LinkItem>
     );
@@ -129,7 +142,7 @@ export function MenuRadio<T extends string>({ label, value, onValueChange, optio
               <Check className="size-3.5" />
             </Base.RadioItemIndicator>
           </Mark>
-          <span className="flex-1 truncate">{option.label}</span>
+          <span className="flex-1 truncate first-letter:uppercase">{option.label}</span>
         </Base.RadioItem>
       ))}
     </Base.RadioGroup>
@@ -158,5 +171,5 @@ function GroupLabel({ children, ...rest }: { readonly children?: ReactNode }) {
 }
 
 function Mark({ children }: { readonly children: ReactNode }) {
-  return <span className="grid size-3.5 flex-none place-items-center">{children}</span>;
+  return <span className="grid size-4 flex-none place-items-center">{children}</span>;
 }

@@ -34,12 +34,15 @@ interface PageHeaderProps {
 export function PageHeader({ title, description, actions, remark }: PageHeaderProps) {
   return (
     <header className="mb-3.5 flex min-h-8 flex-wrap items-center gap-x-4 gap-y-2">
-      <div className="min-w-0 flex-[1_1_12rem]">
-        <h1 className="flex flex-wrap items-baseline gap-x-2 text-18 font-semibold tracking-[-.012em] max-sm:text-24">
+      {/* On a phone the description has the whole width, under the title and the actions. */}
+      <div className="min-w-0 flex-[1_1_12rem] max-sm:contents">
+        <h1 className="flex flex-wrap items-baseline gap-x-2 text-18 font-semibold tracking-[-.012em] max-sm:max-w-full max-sm:flex-[1_0_auto] max-sm:text-24">
           {title}
           {remark && <span className="text-12 font-normal tracking-normal text-text-3">{remark}</span>}
         </h1>
-        {description && <p className="mt-0.5 text-text-2">{description}</p>}
+        {description && (
+          <p className="mt-0.5 text-text-2 max-sm:order-last max-sm:mt-0 max-sm:basis-full">{description}</p>
+        )}
       </div>
       {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
     </header>

@@ -41,7 +41,8 @@ export function Popover(props: PopoverProps) {
         <Base.Positioner
           align={align}
           side={side}
-          sideOffset={popupGapPx}
+          // Above a bar, clear of its edge.
+          sideOffset={side === "top" ? 2 * popupEdgePx : popupGapPx}
           collisionPadding={popupEdgePx}
           className="z-50 outline-hidden"
         >

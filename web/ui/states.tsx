@@ -39,19 +39,19 @@ interface ErrorStateProps {
   readonly small?: boolean | undefined;
 }
 
-/** Stands in the card that failed; the rest of the page works. */
+/** Stands in the card that failed, or is one; the rest of the page works. */
 export function ErrorState({ message, retryLabel, onRetry, retrying, small }: ErrorStateProps) {
   return (
     <div
       role="alert"
       className={cx(
-        "flex flex-wrap items-center justify-center gap-x-3 gap-y-2 px-4 text-text-2",
-        small ? "py-4" : "py-10",
+        "flex flex-wrap items-center justify-center gap-x-3 gap-y-2 rounded-3 px-4 text-text-2",
+        small ? "py-4" : "border border-line bg-surface py-10 in-[.bg-surface]:border-transparent",
       )}
     >
-      <span className="inline-flex items-center gap-2">
-        <CircleAlert className="text-bad" />
-        {message}
+      <span className="inline-flex items-start gap-2">
+        <CircleAlert className="mt-0.5 text-bad" />
+        <span className="text-pretty">{message}</span>
       </span>
       {retryLabel && onRetry && (
         <Button size="sm" loading={retrying} onClick={onRetry}>
@@ -96,6 +96,8 @@ export function Skeleton({ className }: { readonly className?: string | undefine
   );
 }
 
+const skeletonRow = "flex h-[42px] items-center gap-6 border-b border-line px-3.5 last:border-b-0 max-sm:h-[60px]";
+
 /** Grey lines in place of table rows. */
 export function SkeletonRows({ rows, label }: { readonly rows: number; readonly label: string }) {
   return (
@@ -103,7 +105,7 @@ export function SkeletonRows({ rows, label }: { readonly rows: number; readonly 
       <span className="sr-only">{label}</span>
       {Array.from({ length: rows }, (_, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the blocks are all alike
-        <div key={index} className="flex h-[42px] items-center gap-6 border-b border-line px-3.5 last:border-b-0">
+        <div key={index} className={skeletonRow}>
           <Skeleton className="w-1/4" />
           <Skeleton className="w-1/3" />
           <Skeleton className="ml-auto w-16" />
@@ -134,25 +136,23 @@ export function Loading({ label, visible, className }: LoadingProps) {
 }
 
 interface OfflineBarProps {
-  /** On phones the top bar stays in place, and would cover this one. */
-  readonly isUnderFixedBar: boolean;
+  /** The page has no top bar. */
+  readonly isOnTop?: boolean | undefined;
   readonly children: ReactNode;
 }
 
-/** A thin grey bar under the top bar. */
-export function OfflineBar({ isUnderFixedBar, children }: OfflineBarProps) {
+/** A thin grey bar under the top bar, which stays in place as that does. */
+export function OfflineBar({ isOnTop, children }: OfflineBarProps) {
   return (
-    <div className="min-h-7">
-      <div
-        role="status"
-        className={cx(
-          "flex min-h-7 items-center justify-center gap-2 border-b border-line bg-pressed px-4 py-1 text-12 text-text-2",
-          isUnderFixedBar && "max-sm:fixed max-sm:inset-x-0 max-sm:top-[var(--topbar)] max-sm:z-20",
-        )}
-      >
-        <WifiOff className="size-3.5 flex-none" />
-        {children}
-      </div>
+    <div
+      role="status"
+      className={cx(
+        "sticky z-20 flex min-h-7 items-center justify-center gap-2 border-b border-line bg-pressed px-4 py-1 text-12 text-text-2",
+        isOnTop ? "top-0" : "top-(--topbar)",
+      )}
+    >
+      <WifiOff className="size-3.5 flex-none" />
+      {children}
     </div>
   );
 }

@@ -59,7 +59,8 @@ export function Tooltip({ text, shortcut, side = "top", isLabel, onPress, childr
   const change = (next: Element | null, afterMs: number) => {
     clearTimeout(timer.current);
     if (!next && anchor && last) last.at = performance.now();
-    timer.current = setTimeout(() => setAnchor(next), afterMs);
+    // Not beside the menu that the button has opened meanwhile.
+    timer.current = setTimeout(() => setAnchor(next?.ariaExpanded === "true" ? null : next), afterMs);
   };
   const hide = () => {
     clearTimeout(timer.current);

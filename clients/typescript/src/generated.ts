@@ -1811,6 +1811,15 @@ export interface Usage {
     readonly link: string;
     readonly code: string;
   })[];
+  /** How much the workspace has. */
+  readonly contents: {
+    /** Without those in the trash. */
+    readonly links: number;
+    readonly files: number;
+    readonly domains: number;
+    /** There are at least 10,000 links; the others are not counted. */
+    readonly isPartial: boolean;
+  };
 }
 
 export interface Utm {

@@ -79,7 +79,7 @@ export function AccountPage() {
       </nav>
       <div className="grid max-w-[680px] content-start gap-4">
         {parts.map(({ id, content }) => (
-          <div key={id} id={id} data-part="" className="min-w-0 scroll-mt-[calc(var(--topbar)+16px)]">
+          <div key={id} id={id} data-part="" className="min-w-0 scroll-mt-1">
             {content}
           </div>
         ))}

@@ -79,7 +79,7 @@ export function Data() {
         </div>
       </Exhibit>
       <Exhibit title="States">
-        <OfflineBar isUnderFixedBar={false}>You are offline. Changes are disabled until you reconnect.</OfflineBar>
+        <OfflineBar isOnTop>You are offline. Changes are disabled until you reconnect.</OfflineBar>
         <Empty icon={Link2} action={<Button icon={Plus}>New link</Button>}>
           No links yet. Create the first one.
         </Empty>

@@ -7,7 +7,7 @@ import { messageOf, useSettled } from "../../forms.ts";
 import { useLinkDrawer } from "../../shell/link-drawer.ts";
 import { codeTexts as t } from "../../texts/edit.ts";
 import { Checkbox } from "../../ui/checkbox.tsx";
-import { Chip } from "../../ui/chip.tsx";
+import { Chip, ChipSeparator } from "../../ui/chip.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Input, InputGroup } from "../../ui/input.tsx";
 import { Select } from "../../ui/select.tsx";
@@ -120,6 +120,7 @@ function WaysOut({ check, onChoose }: { readonly check: CodeCheck; readonly onCh
           <span className="truncate">{code}</span>
         </Chip>
       ))}
+      {suggestions.length > 0 && (link !== null || trashedLink !== null) && <ChipSeparator />}
       {link !== null && <Chip onClick={() => drawer.edit(link)}>{t.openExisting}</Chip>}
       {trashedLink !== null && <Chip onClick={() => void restore(trashedLink)}>{t.restore}</Chip>}
     </div>

@@ -16,6 +16,9 @@ interface ConflictProps {
   readonly onChoose: (merged: LinkForm) => void;
 }
 
+/** It takes the place of a form that may be scrolled to its end. */
+const intoView = (whole: HTMLElement | null) => whole?.scrollIntoView({ block: "start" });
+
 /** Two people edited one link: the second sees both versions field by field, and chooses. */
 export function Conflict({ base, form, theirs, isSaving, onChoose }: ConflictProps) {
   const differences = differencesOf(base, form, theirs);
@@ -27,7 +30,7 @@ export function Conflict({ base, form, theirs, isSaving, onChoose }: ConflictPro
     onChoose(merged(form, theirs, mine));
   };
   return (
-    <div className="grid gap-4">
+    <div ref={intoView} className="grid scroll-mt-[18px] gap-4">
       <Notice tone="warn">
         <p className="font-medium">{t.title}</p>
         <p>{t.text}</p>

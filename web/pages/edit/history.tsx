@@ -104,7 +104,7 @@ function Entry({ entry, isCurrent, goneTo, onRestore }: EntryProps) {
       <div className="flex min-h-[26px] flex-wrap items-center gap-x-2 gap-y-1">
         <p className="min-w-0">
           <span className="font-medium">{nameOf(entry)}</span> <span className="text-text-2">{did}</span>{" "}
-          <time dateTime={entry.at} title={formatDateTime(entry.at)} className="text-text-3">
+          <time dateTime={entry.at} title={formatDateTime(entry.at)} className="whitespace-nowrap text-text-3">
             {formatRelative(entry.at)}
           </time>
         </p>

@@ -13,7 +13,7 @@ import {
   utmTexts,
 } from "../../texts/edit.ts";
 import { Details, DetailsList } from "../../ui/details.tsx";
-import { Notice } from "../../ui/states.tsx";
+import { Notice, Skeleton } from "../../ui/states.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { AboutFields } from "./about-fields.tsx";
 import { BehaviourFields, summariseBehaviour } from "./behaviour-fields.tsx";
@@ -53,7 +53,7 @@ export function LinkFields({ editor, link, destination, mayWrite, shortUrl, isFi
       <LimitFields editor={editor} linkId={link?.id} disabled={disabled} />
       <RulesField editor={editor} disabled={disabled} />
       <div className="lg:hidden">
-        <Suspense fallback={<span className="block h-28" />}>
+        <Suspense fallback={<Skeleton className="h-28 w-full rounded-3" />}>
           <QrBox shortUrl={shortUrl} isFinal={isFinal} isStored={link !== undefined} onDesign={onDesign} layout="row" />
         </Suspense>
       </div>

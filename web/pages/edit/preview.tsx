@@ -1,6 +1,7 @@
 import { lazy, Suspense } from "react";
 import { previewTexts as t } from "../../texts/edit.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
+import { Skeleton } from "../../ui/states.tsx";
 import { useDestinationCheck } from "./destination-field.tsx";
 import type { Editor } from "./editor.ts";
 import { shortly } from "./link-form.ts";
@@ -32,7 +33,7 @@ export function Preview({ editor, shortUrl, isFinal, isStored, onDesign }: Previ
         </p>
         {isStored && <CopyButton text={shortUrl} label={t.copy(name)} copiedLabel={t.copied} />}
       </div>
-      <Suspense fallback={<span className="mx-auto size-44" />}>
+      <Suspense fallback={<Skeleton className="mx-auto mb-[66px] size-44 rounded-3" />}>
         <QrBox shortUrl={shortUrl} isFinal={isFinal} isStored={isStored} onDesign={onDesign} layout="column" />
       </Suspense>
       <VisitorPreview form={form} />

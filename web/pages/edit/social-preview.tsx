@@ -21,7 +21,7 @@ export function SocialPreview({ page, url, title }: SocialPreviewProps) {
   return (
     <div className="grid gap-2">
       <h3 className="text-12 text-text-3">{t.social}</h3>
-      {url === "" ? (
+      {!URL.canParse(withScheme(url)) ? (
         <p className="text-text-2">{t.noSocial}</p>
       ) : (
         <div className="overflow-hidden rounded-3 border border-line bg-surface">

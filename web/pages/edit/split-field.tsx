@@ -40,7 +40,7 @@ export function SplitField({ editor, disabled }: { readonly editor: Editor; read
       <ul className="grid gap-2">
         {split.map((part, at) => (
           <li key={part.key} className="grid gap-1">
-            <div className="flex items-center gap-2">
+            <div className="flex items-center gap-2 max-sm:flex-wrap">
               <Input
                 type="url"
                 aria-label={t.url(at + 1)}
@@ -51,7 +51,7 @@ export function SplitField({ editor, disabled }: { readonly editor: Editor; read
                 autoComplete="off"
                 autoCapitalize="off"
                 spellCheck={false}
-                className="flex-1"
+                className="flex-1 max-sm:basis-full"
                 onChange={(event) => setSplit(split.with(at, { ...part, url: event.target.value }))}
               />
               <Input

@@ -17,7 +17,7 @@ export interface LinkActions {
 export function useLinkActions(): LinkActions {
   const queries = useQueryClient();
   const toast = useToast();
-  const reread = () => refresh(queries, "/api/links", "/api/trash", "/api/tags", "/api/usage");
+  const reread = () => refresh(queries, "/api/links", "/api/trash", "/api/tags");
 
   async function setStatus(link: Link, status: Link["status"]): Promise<void> {
     const name = shortly(link.shortUrl);

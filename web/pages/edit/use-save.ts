@@ -67,7 +67,7 @@ export function useSave(editor: EditorState, newer: Link | undefined): Save {
       editor.setErrors(undefined);
       setTheirs(undefined);
       queries.setQueryData(linkQuery(slug, stored.id).queryKey, stored);
-      void refresh(queries, "/api/links", "/api/tags", "/api/usage");
+      void refresh(queries, "/api/links", "/api/tags");
       return stored;
     } catch (error) {
       editor.setErrors(error);

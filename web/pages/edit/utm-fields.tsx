@@ -53,7 +53,13 @@ export function UtmFields({ editor, disabled }: { readonly editor: Editor; reado
       {errorOf("utm") && <FieldError>{errorOf("utm")}</FieldError>}
       {form.kind === "url" && form.url !== "" && (
         <Field label={t.final}>
-          <Textarea readOnly mono rows={2} value={finalUrl(form.url, form)} className="bg-sunken break-all" />
+          <Textarea
+            readOnly
+            mono
+            rows={2}
+            value={finalUrl(form.url, form)}
+            className="field-sizing-content bg-sunken break-all"
+          />
         </Field>
       )}
     </div>

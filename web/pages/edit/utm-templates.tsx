@@ -69,15 +69,21 @@ function Template({ template, current, onApply }: TemplateProps) {
     await refresh(queries, path);
   };
   return (
-    <span className="group/template inline-flex max-w-full items-center">
-      <Chip pressed={isApplied} title={summariseUtm(utm)} onClick={() => onApply(utm)}>
+    <span className="group/template relative inline-flex max-w-full items-center">
+      <Chip
+        pressed={isApplied}
+        title={summariseUtm(utm)}
+        className="pointer-coarse:pr-8 max-sm:pointer-coarse:pr-11"
+        onClick={() => onApply(utm)}
+      >
         <span className="truncate">{template.name}</span>
       </Chip>
       <IconButton
         icon={X}
         size="xs"
         label={t.remove(template.name)}
-        className="opacity-0 group-focus-within/template:opacity-100 group-hover/template:opacity-100 pointer-coarse:opacity-100"
+        // Over the end of the name: between the chips it would leave a hole.
+        className="absolute right-px rounded-full! bg-hover opacity-0 group-focus-within/template:opacity-100 group-hover/template:opacity-100 max-sm:right-0 pointer-coarse:bg-transparent pointer-coarse:opacity-100"
         onClick={() => void remove()}
       />
     </span>
@@ -141,7 +147,7 @@ function SaveTemplate({ utm }: { readonly utm: UtmForm }) {
           />
         </Field>
         <div className="flex justify-end">
-          <Button type="submit" size="sm" loading={isSaving}>
+          <Button type="submit" variant="primary" size="sm" loading={isSaving}>
             {t.saveButton}
           </Button>
         </div>

@@ -7,7 +7,7 @@ import { Field } from "../../ui/field.tsx";
 import { Input } from "../../ui/input.tsx";
 import { Select } from "../../ui/select.tsx";
 import { useFileName } from "./destination-field.tsx";
-import type { LinkForm } from "./link-form.ts";
+import { type LinkForm, withScheme } from "./link-form.ts";
 import { devices, systems, type When } from "./rules/conditions.ts";
 import { countryOptions, languageOptions } from "./rules/languages.ts";
 import { type Outcome, simulate, type Visit } from "./rules/simulate.ts";
@@ -111,7 +111,10 @@ function Destination({ form, outcome }: { readonly form: LinkForm; readonly outc
           ? t.byDefault
           : "";
   const isFile = outcome.kind === "default" && form.kind === "file";
-  const parts = outcome.kind === "split" ? outcome.parts : [{ url: isFile ? (file ?? "") : outcome.url, share: 1 }];
+  // Not an address yet: nobody goes there.
+  const complete = (url: string) => (URL.canParse(withScheme(url)) ? url : "");
+  const parts =
+    outcome.kind === "split" ? outcome.parts : [{ url: isFile ? (file ?? "") : complete(outcome.url), share: 1 }];
   return (
     <output className="grid gap-2 rounded-3 border border-line bg-surface p-3">
       {parts.map(({ url, share }, at) => (

@@ -82,7 +82,7 @@ function FileRow({ file }: { readonly file: StoredFile }) {
     async onSuccess() {
       toast({ message: t.deleted(name) });
       setIsDeleting(false);
-      await refresh(queries, "/api/files", "/api/usage");
+      await refresh(queries, "/api/files");
     },
   });
   const download = useMutation({

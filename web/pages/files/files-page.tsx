@@ -29,7 +29,7 @@ export function FilesPage() {
     ...listQuery(slug, "GET /api/files", { limit: pageSize, ...(cursor !== undefined && { cursor }) }),
     placeholderData: keepPreviousData,
   });
-  useEffect(() => whenStored(() => void refresh(queries, "/api/files", "/api/usage")), [queries]);
+  useEffect(() => whenStored(() => void refresh(queries, "/api/files")), [queries]);
 
   const mayUpload = can("files:write");
   const upload = mayUpload && (
@@ -88,7 +88,7 @@ export function FilesPage() {
         ) : items === undefined ? (
           <SkeletonRows rows={6} label={commonTexts.loading} />
         ) : items.length === 0 ? (
-          <Card className="border-dashed">
+          <Card drop>
             <Empty icon={FileUp} action={upload}>
               {mayUpload ? t.none : t.noneToRead}
             </Empty>

@@ -36,7 +36,7 @@ export function ImportPage() {
       const stored = await sendFile(file, setShare);
       return await call("POST /api/imports", { body: { file: stored.id } });
     },
-    onSettled: () => refresh(queries, "/api/imports", "/api/files", "/api/usage"),
+    onSettled: () => refresh(queries, "/api/imports", "/api/files"),
   });
   const choose = (files: FileList | null) => {
     const file = files?.[0];
@@ -44,10 +44,11 @@ export function ImportPage() {
   };
   return (
     <Page>
-      <div className="mx-auto max-w-[820px]">
+      <div className="max-w-[820px]">
         <PageHeader title={t.title} description={t.description} />
         <Card
-          className="mb-4 border-dashed"
+          drop
+          className="mb-4"
           onDragOver={(event) => event.preventDefault()}
           onDrop={(event) => {
             event.preventDefault();

@@ -36,7 +36,7 @@ export function QrPicture({ link, onOpen }: QrPictureProps) {
       onClick={onOpen}
       aria-label={t.openQr(address)}
       title={t.openQr(address)}
-      className="size-[60px] flex-none overflow-hidden rounded-2 border border-line bg-white"
+      className="size-[60px] flex-none overflow-hidden max-sm:self-start rounded-2 border border-line bg-white"
     >
       {picture !== undefined && <img src={picture} alt="" className="size-full" />}
     </button>

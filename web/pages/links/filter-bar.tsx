@@ -85,7 +85,7 @@ export function FilterBar({ address, counts, views, query, onView, onChange }: F
       ))}
       <Popover
         label={t.addFilter}
-        className="w-72"
+        className="w-80"
         open={picker !== undefined}
         onOpenChange={(open) => setPicker(open ? "all" : undefined)}
         trigger={<AddChip>{t.filter}</AddChip>}

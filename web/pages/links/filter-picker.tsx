@@ -156,7 +156,7 @@ function CreatedPicker({ address, onChange }: PickerProps) {
         />
       </Field>
       {isOwn && (
-        <div className="grid grid-cols-2 gap-2">
+        <div className="grid gap-2 sm:grid-cols-2">
           <Field label={t.from}>
             <DateField
               kind="date"

@@ -4,11 +4,11 @@ import Calendar from "lucide-react/icons/calendar";
 import ChevronDown from "lucide-react/icons/chevron-down";
 import Download from "lucide-react/icons/download";
 import Ellipsis from "lucide-react/icons/ellipsis";
+import Import from "lucide-react/icons/import";
 import Replace from "lucide-react/icons/replace";
 import SlidersHorizontal from "lucide-react/icons/sliders-horizontal";
 import Tags from "lucide-react/icons/tags";
 import Trash2 from "lucide-react/icons/trash-2";
-import Upload from "lucide-react/icons/upload";
 import X from "lucide-react/icons/x";
 import { linksTexts as t } from "../../texts/links.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
@@ -125,7 +125,7 @@ export function ListMenus(props: ListMenusProps) {
         {can("links:write") && (
           <>
             <MenuItem
-              icon={Upload}
+              icon={Import}
               link={<RouterLink to="/w/$workspace/import" params={{ workspace: slug }} search={{}} />}
             >
               {t.importLinks}

@@ -179,7 +179,6 @@ export function TrashPage() {
                         icon={Trash2}
                         label={t.eraseOf(nameOf(link))}
                         size="sm"
-                        variant="danger"
                         onClick={() => setAsked(link)}
                       />
                     </span>

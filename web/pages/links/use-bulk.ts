@@ -59,8 +59,7 @@ export function useUndo(): (undo: readonly BulkUndoStep[]) => Promise<void> {
   );
 }
 
-const reread = (queries: QueryClient): Promise<void> =>
-  refresh(queries, "/api/links", "/api/tags", "/api/trash", "/api/usage");
+const reread = (queries: QueryClient): Promise<void> => refresh(queries, "/api/links", "/api/tags", "/api/trash");
 
 export function useBulk(): (order: BulkOrder) => Promise<boolean> {
   const queries = useQueryClient();

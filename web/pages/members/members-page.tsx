@@ -113,6 +113,7 @@ function MemberRow({ member }: { readonly member: Member }) {
       <Cell>
         {mayChange ? (
           <Select
+            look="sm"
             aria-label={t.roleOf(name)}
             value={change.isPending ? change.variables : role}
             disabled={change.isPending}

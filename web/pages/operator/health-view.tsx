@@ -8,6 +8,8 @@ import { Loaded } from "./loaded.tsx";
 const refetchMs = 15_000;
 const tones = { ready: "ok", degraded: "warn", unready: "bad", ok: "ok", warn: "warn", fail: "bad" } as const;
 
+const names: Readonly<Record<string, string>> = t.dependencies;
+
 export function HealthView() {
   const health = useQuery({ ...listQuery("", "GET /api/operator/health"), refetchInterval: refetchMs });
   return (
@@ -21,7 +23,7 @@ export function HealthView() {
             <ul>
               {dependencies.map(({ name, ok, ms, error }) => (
                 <li key={name} className="flex items-center gap-3 border-t border-line px-3.5 py-2">
-                  <Status tone={ok ? "ok" : "bad"}>{name}</Status>
+                  <Status tone={ok ? "ok" : "bad"}>{names[name] ?? name}</Status>
                   <span className="min-w-0 flex-1 truncate text-text-2">{error}</span>
                   <span className="num text-12 text-text-3">{Math.round(ms)} ms</span>
                 </li>
@@ -33,8 +35,10 @@ export function HealthView() {
             <ul>
               {findings.map(({ status: found, check, found: text, advice }) => (
                 <li key={`${check} ${text}`} className="border-t border-line px-3.5 py-2">
-                  <Status tone={tones[found]}>{check}</Status>
-                  <p className="text-text-2">{text}</p>
+                  <Status tone={tones[found]}>
+                    <span className="block first-letter:uppercase">{check}</span>
+                  </Status>
+                  <p className="text-text-2 first-letter:uppercase">{text}</p>
                   {advice && <p className="text-12 text-text-3">{advice}</p>}
                 </li>
               ))}

@@ -134,7 +134,7 @@ function NoteForm({ link, onDone }: NoteFormProps) {
         </p>
       )}
       <div className="flex justify-end">
-        <Button type="submit" loading={save.isPending}>
+        <Button type="submit" variant="primary" loading={save.isPending}>
           {t.save}
         </Button>
       </div>

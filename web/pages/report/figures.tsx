@@ -89,7 +89,7 @@ function AboutVisitors({ isFiltered }: { readonly isFiltered: boolean }) {
   return (
     <Popover
       label={t.aboutVisitors}
-      className="max-w-72"
+      className="w-72"
       trigger={
         <button
           type="button"
@@ -119,7 +119,11 @@ export function FiguresWaiting() {
           label={label}
           apart={place === 3}
           icon={place === 3 ? Bot : undefined}
-          value={<Skeleton className="my-[3px] h-6 w-24" />}
+          value={
+            <span className="flex h-[30px] items-center">
+              <Skeleton className="h-6 w-24" />
+            </span>
+          }
           remark={<Skeleton className="h-4 w-20" />}
         />
       ))}

@@ -109,7 +109,9 @@ function NewFilter({ controls, subject, onDone }: NewFilterProps) {
         />
       )}
       <div className="flex justify-end">
-        <Button type="submit">{t.apply}</Button>
+        <Button type="submit" variant="primary">
+          {t.apply}
+        </Button>
       </div>
     </form>
   );

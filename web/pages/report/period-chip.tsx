@@ -94,7 +94,7 @@ function OtherRange({ controls, onDone }: { readonly controls: ReportControls; r
       }}
     >
       <h3 className="font-semibold">{t.customRange}</h3>
-      <div className="grid grid-cols-2 gap-2">
+      <div className="grid gap-2 sm:grid-cols-2">
         <Field label={t.from} error={isTried && errors.from}>
           <DateField kind="date" value={from} max={today} onValueChange={setFrom} />
         </Field>
@@ -114,7 +114,7 @@ function OtherRange({ controls, onDone }: { readonly controls: ReportControls; r
         />
       </Field>
       <div className="flex justify-end">
-        <Button type="submit" size="md">
+        <Button type="submit" variant="primary">
           {t.apply}
         </Button>
       </div>

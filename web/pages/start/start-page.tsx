@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import Download from "lucide-react/icons/download";
 import Globe from "lucide-react/icons/globe";
+import Import from "lucide-react/icons/import";
 import Upload from "lucide-react/icons/upload";
 import { useEffect, useState } from "react";
 import type { Link as ShortLink } from "../../api/generated.ts";
@@ -26,7 +26,7 @@ export function StartPage() {
   }, []);
   const created = (made: ShortLink) => {
     setLink(made);
-    void refresh(queries, "/api/links", "/api/usage");
+    void refresh(queries, "/api/links");
   };
   return (
     <div className="grid min-h-dvh grid-cols-1 grid-rows-[64px_1fr_56px] px-8 max-sm:px-4">
@@ -84,7 +84,7 @@ function Otherwise() {
         </Link>
       )}
       <Link to="/w/$workspace/import" params={params} search={{}} className={quiet}>
-        <Download className="size-3.5" aria-hidden />
+        <Import className="size-3.5" aria-hidden />
         {t.import}
       </Link>
       {can("admin") && (

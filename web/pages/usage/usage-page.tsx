@@ -16,7 +16,7 @@ import { usageTexts as t } from "../../texts/usage.ts";
 import { Card, CardTitle } from "../../ui/card.tsx";
 import { Meter } from "../../ui/meter.tsx";
 import { Page, PageHeader } from "../../ui/page.tsx";
-import { Empty, ErrorState, SkeletonRows } from "../../ui/states.tsx";
+import { Empty, ErrorState, Skeleton } from "../../ui/states.tsx";
 import { useWorkspace } from "../../workspace.ts";
 
 const refetchMs = 30_000;
@@ -57,9 +57,24 @@ export function UsagePage() {
           </Card>
         </>
       ) : (
-        <SkeletonRows rows={6} label={commonTexts.loading} />
+        <UsageWaiting />
       )}
     </Page>
+  );
+}
+
+function UsageWaiting() {
+  return (
+    <div role="status" className="grid gap-4 sm:grid-cols-2 lg:grid-cols-3">
+      <span className="sr-only">{commonTexts.loading}</span>
+      {["links", "storage", "emails", "calls", "hits"].map((name) => (
+        <Card key={name} padded>
+          <Skeleton className="w-32" />
+          <Skeleton className="mt-1 mb-2.5 h-[30px] w-40" />
+          <Skeleton className="mb-[42px] h-2" />
+        </Card>
+      ))}
+    </div>
   );
 }
 

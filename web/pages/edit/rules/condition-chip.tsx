@@ -73,7 +73,13 @@ export function ConditionChip(props: ConditionChipProps) {
             ) : (
               <span />
             )}
-            <PopoverClose render={<Button size="sm">{t.done}</Button>} />
+            <PopoverClose
+              render={
+                <Button size="sm" variant="primary">
+                  {t.done}
+                </Button>
+              }
+            />
           </div>
         </div>
       </Popover>
@@ -97,12 +103,7 @@ export function AddCondition({ kinds, isFirst, onAdd }: AddConditionProps) {
             {t.addCondition}
           </button>
         ) : (
-          <IconButton
-            icon={Plus}
-            size="xs"
-            label={t.addCondition}
-            className="opacity-0 group-focus-within/rule:opacity-100 group-hover/rule:opacity-100 pointer-coarse:opacity-100"
-          />
+          <IconButton icon={Plus} size="xs" label={t.addCondition} className="text-text-3" />
         )
       }
     >
