@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import type { AxeResults } from "axe-core";
-import { type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
 import type { Site } from "../e2e/servers.ts";
 import { find } from "./machine.ts";
 import { type Browser, originOf } from "./people.ts";
@@ -41,6 +41,8 @@ const root = join(import.meta.dir, "../..");
 const bundleMs = 120_000;
 const axeFile = join(root, "node_modules/axe-core/axe.min.js");
 const actionMs = 45_000;
+/** More than any page has controls before its content. */
+const tabsMost = 80;
 
 export const wide = { width: 1280, height: 900 };
 export const phone = { width: 390, height: 844 };
@@ -82,6 +84,17 @@ export async function startDashboard(): Promise<Dashboard> {
     },
     stop: () => browser.close(),
   };
+}
+
+/** Presses Tab until it has the focus, as somebody without a mouse does. */
+export async function tabTo(target: Locator, key: "Tab" | "Shift+Tab" = "Tab"): Promise<void> {
+  const page = target.page();
+  await target.waitFor();
+  for (let pressed = 0; pressed < tabsMost; pressed++) {
+    await page.keyboard.press(key);
+    if ((await target.and(page.locator(":focus")).count()) === 1) return;
+  }
+  throw new Error(`${tabsMost} times ${key} did not reach ${target}`);
 }
 
 function contextOptions({ isDark, isPhone, language = "en-GB" }: PageOptions): BrowserContextOptions {
