@@ -33,7 +33,11 @@ export function openOperatorRoutes({ core }: Wiring, parts: OperatorParts): ((ap
   const findings = openFindings(config, clock);
   return [
     (api) => operatorPeopleRoutes(api, { operators, people, sessions, workspaces, pages, requireFresh }),
-    (api) => operatorWorkspaceRoutes(api, { tenants, workspaces, suspensions, usage, pages, requireFresh, changed }),
+    (api) =>
+      operatorWorkspaceRoutes(api, {
+        ...{ tenants, workspaces, suspensions, usage, pages, requireFresh, changed },
+        baseUrl: config.baseUrl,
+      }),
     (api) => operatorPlatformRoutes(api, { reports, suspensions, emails, jobs, readiness, findings, clock }),
   ];
 }
