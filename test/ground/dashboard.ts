@@ -33,8 +33,14 @@ export type DashboardPage = {
   calm(): void;
   /** What went wrong since the last call. */
   wrong(): string[];
-  /** What axe-core finds wrong, one line each. `rules`: by these only. */
-  violations(rules?: readonly string[]): Promise<string[]>;
+  /** What axe-core finds wrong, one line each. */
+  violations(only?: AxeOnly): Promise<string[]>;
+};
+
+export type AxeOnly = {
+  readonly rules?: readonly string[];
+  /** Selector. What is around it is left out, which takes most of the time. */
+  readonly within?: string;
 };
 
 const root = join(import.meta.dir, "../..");
@@ -79,7 +85,7 @@ export async function startDashboard(): Promise<Dashboard> {
           if (wrong.length > 0) throw new Error(`the page is not calm:\n${wrong.join("\n")}`);
         },
         wrong: () => wrong.splice(0),
-        violations: (rules) => violationsIn(page, rules),
+        violations: (only) => violationsIn(page, only),
       };
     },
     stop: () => browser.close(),
@@ -135,9 +141,10 @@ async function bundled(): Promise<void> {
 }
 
 /** Run as a script of the debugging protocol, which the content policy does not concern. */
-async function violationsIn(page: Page, rules: readonly string[] = []): Promise<string[]> {
+async function violationsIn(page: Page, { rules, within }: AxeOnly = {}): Promise<string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(await Bun.file(axeFile).text());
-  const options = { resultTypes: ["violations"], ...(rules.length > 0 && { runOnly: rules }) };
-  const { violations } = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(options)})`);
+  const options = { resultTypes: ["violations"], ...(rules && { runOnly: rules }) };
+  const context = within === undefined ? "document" : JSON.stringify(within);
+  const { violations } = await page.evaluate<AxeResults>(`axe.run(${context}, ${JSON.stringify(options)})`);
   return violations.flatMap(({ id, help, nodes }) => nodes.map((node) => `${id}: ${help}: ${node.html.slice(0, 200)}`));
 }

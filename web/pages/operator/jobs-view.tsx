@@ -11,7 +11,7 @@ export function JobsView() {
   return (
     <Loaded query={jobs}>
       {({ items }) => (
-        <Table label={t.sections.jobs} minWidthPx={520} columns={[220, { wide: undefined }, { wide: 140 }, 140]}>
+        <Table label={t.sections.jobs} minWidthPx={520} columns={[undefined, { wide: undefined }, { wide: 140 }, 140]}>
           <TableHead>
             <HeadCell>{t.jobName}</HeadCell>
             <HeadCell wide>{t.state}</HeadCell>
