@@ -56,23 +56,26 @@ export function useDraft<Value>(name: string, initial: Value): [Value, (next: Va
 
 /**
  * The fields of a form over what they are without a draft, such as what is stored. Only what was changed is kept for this tab, until
- * it is sent: untouched fields follow what is stored. A secret is no field of a draft.
+ * it is sent: untouched fields follow what is stored. A secret is no field of a draft; without a name, nothing is kept.
  */
 export interface Edits<Values extends object> {
   readonly values: Values;
+  /** Some of them were changed on an earlier visit. */
+  readonly isBack: boolean;
   readonly set: (change: Partial<Values>) => void;
   readonly discard: () => void;
   /** Called when it is sent; what it returns, when it is stored: forgets what was not changed again meanwhile. */
   readonly sent: () => () => void;
 }
 
-export function useEdits<Values extends object>(name: string, initial: Values): Edits<Values> {
-  const [edits, setEdits] = useState<Partial<Values>>(() => readDraft(name) ?? {});
+export function useEdits<Values extends object>(name: string | undefined, initial: Values): Edits<Values> {
+  const [edits, setEdits] = useState<Partial<Values>>(() => (name && readDraft(name)) || {});
   const latest = useRef(edits);
+  const [wasThere] = useState(Object.keys(edits).length > 0);
   const keep = (next: Partial<Values>) => {
     latest.current = next;
     setEdits(next);
-    writeDraft(name, Object.keys(next).length === 0 ? undefined : next);
+    if (name !== undefined) writeDraft(name, Object.keys(next).length === 0 ? undefined : next);
   };
   const keepOnly = (isKept: (key: keyof Values, value: unknown) => boolean, all: Partial<Values>) =>
     keep(
@@ -82,6 +85,7 @@ export function useEdits<Values extends object>(name: string, initial: Values): 
     );
   return {
     values: { ...initial, ...edits },
+    isBack: wasThere && Object.keys(edits).length > 0,
     set: (change) => keepOnly((key, value) => !isSame(value, initial[key]), { ...latest.current, ...change }),
     discard: () => keep({}),
     sent() {

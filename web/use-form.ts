@@ -1,10 +1,11 @@
 import { type ChangeEvent, type FormEvent, useRef, useState } from "react";
-import { type FieldErrors, fieldErrorsOf, focusFirstError } from "./forms.ts";
+import { type FieldErrors, fieldErrorsOf, focusFirstError, useEdits } from "./forms.ts";
 import { type Attempt, useAttempt } from "./use-attempt.ts";
 
 /**
  * A small form of texts: a field is checked when it is left and when the form is sent, and its error goes as soon as it is
- * fixed. What the API says about a field stands at the field.
+ * fixed. What the API says about a field stands at the field. What is typed is kept as a draft of this name; a form with a secret
+ * has none.
  */
 export type Checks<Name extends string> = Readonly<Partial<Record<Name, (value: string) => string | undefined>>>;
 
@@ -21,6 +22,10 @@ export interface Form<Name extends string> {
     readonly onBlur: () => void;
   };
   set(values: Partial<Record<Name, string>>): void;
+  /** Back to what the fields are without a draft. */
+  discard(): void;
+  /** When it is stored: forgets what was sent, and keeps what was typed since. */
+  done(): void;
   /** For `form`. The work is done once, however often the form is sent. */
   submit(work: (values: Readonly<Record<Name, string>>) => Promise<void>): (event: FormEvent<HTMLFormElement>) => void;
   /** What was refused for no single field. */
@@ -30,12 +35,14 @@ export interface Form<Name extends string> {
 export function useForm<Name extends string>(
   initial: Readonly<Record<Name, string>>,
   checks?: Checks<Name>,
+  draft?: string,
 ): Form<Name> {
-  const [values, setValues] = useState(initial);
+  const [start] = useState(initial);
+  const edits = useEdits<Readonly<Record<Name, string>>>(draft, draft === undefined ? start : initial);
+  const { values } = edits;
   const [errors, setErrors] = useState<FieldErrors>({});
   const attempt = useAttempt();
-  const latest = useRef(values);
-  latest.current = values;
+  const settle = useRef(() => {});
   const checked = (name: Name, value: string) => checks?.[name]?.(value);
   const tell = (name: Name, error: string | undefined) =>
     setErrors(({ [name]: _, ...rest }) => (error === undefined ? rest : { ...rest, [name]: error }));
@@ -50,14 +57,16 @@ export function useForm<Name extends string>(
       name,
       value: values[name],
       onChange({ target: { value } }) {
-        setValues({ ...values, [name]: value });
+        edits.set(only(name, value));
         if (errors[name] !== undefined) tell(name, checked(name, value));
       },
       onBlur() {
         if (values[name] !== "") tell(name, checked(name, values[name]));
       },
     }),
-    set: (given) => setValues((before) => ({ ...before, ...given })),
+    set: edits.set,
+    discard: edits.discard,
+    done: () => settle.current(),
     submit: (work) => (event) => {
       event.preventDefault();
       if (attempt.waitSeconds > 0) return;
@@ -69,6 +78,7 @@ export function useForm<Name extends string>(
       setErrors(Object.fromEntries(found));
       if (found.length > 0) return focusFirstError(form);
       void attempt.run(async () => {
+        settle.current = edits.sent();
         try {
           await work(values);
         } catch (error) {
@@ -81,3 +91,6 @@ export function useForm<Name extends string>(
     problem: hasFieldError ? undefined : attempt.error,
   };
 }
+
+const only = <Name extends string>(name: Name, value: string) =>
+  ({ [name]: value }) as Readonly<Partial<Record<Name, string>>>;

@@ -65,9 +65,11 @@ export function createTraffic({ time, books, sqlClock, redisClock }: Scene): Tra
       const { max } = link;
       const meter = meters.of(link.key);
       const verdict = meters.spend(meter, draws, max, draws === "hits" ? 0 : 1);
+      const lane = meter[draws];
+      if (lane === undefined) throw new Error(`${instance.name} spends from no lane`);
       // The lane's month is that of the unit until the next lease, which takes time to come.
-      if (verdict instanceof Promise) void verdict.then((one) => see(instance, link, meter[draws], max, one));
-      else see(instance, link, meter[draws], max, verdict);
+      if (verdict instanceof Promise) void verdict.then((one) => see(instance, link, lane, max, one));
+      else see(instance, link, lane, max, verdict);
       return verdict;
     },
   };

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from "commander";
 import { createHotStore } from "../clicks/hot-store.ts";
+import { cacheKey } from "../links/link.ts";
 import { withCore } from "./core.ts";
 import { type OutputFormat, printRows } from "./print.ts";
 
@@ -13,7 +14,9 @@ export function hotCommand(): Command {
     .action((options: OutputFormat & { top: number }) =>
       withCore(async ({ sql, clock }) => {
         const links = await createHotStore(sql, clock).hottest(recentMs, options.top);
-        const rows = links.map(({ domain: _, ...link }) => ({ ...link, unusual: link.unusual ? "yes" : "" }));
+        const rows = links.map(({ domain, code, ...link }) => ({
+          ...{ ...link, code: cacheKey(domain, code), unusual: link.unusual ? "yes" : "" },
+        }));
         const columns = ["code", "perMinute", "usualPerMinute", "unusual"];
         printRows(
           options.json ? links.map((link) => ({ ...link })) : rows,

@@ -63,7 +63,7 @@ describe("a bar", () => {
 
 describe("a line", () => {
   test("is as wide as the terminal at most, whatever has to go", () => {
-    const link = { link: "lnk_1" as LinkId, code: "a-code-that-goes-on-and-on-and-on-and-on" };
+    const link = { link: "lnk_1" as LinkId, domain: "", code: "a-code-that-goes-on-and-on-and-on-and-on" };
     const links = [{ ...use({ name: "hitsPerLinkPerMonth", used: 5, spentAt: now + 1 }), ...link }];
     for (const columns of [60, 80, 100, 200]) {
       for (const line of draw([use({ used: 412 })], columns, false, links)) {
@@ -71,6 +71,16 @@ describe("a line", () => {
       }
     }
     expect(draw([use({ used: 412 })], 200, false, links)[1]).toContain("hits this month /a-code-that-…");
+  });
+
+  test("names the domain of a link that is not on the server's own, as far as there is room", () => {
+    const on = (domain: string, code: string) => ({ ...use({ used: 5 }), link: "lnk_1" as LinkId, domain, code });
+    const links = [on("", "spring"), on("go.example.com", "spring"), on("links.of.somebody.example.com", "spring")];
+    expect(draw([], 120, false, links).map((line) => line.split("  ")[0])).toEqual([
+      "hits this month /spring",
+      "hits go.example.com/spring",
+      "hits …ebody.example.com/spring",
+    ]);
   });
 
   test("says why there is no figure", () => {

@@ -1,4 +1,5 @@
 import { shareOf } from "../limits/forecast.ts";
+import { ownDomain } from "../links/link.ts";
 import type { LimitUse, LinkUse, Usage } from "../tenants/usage.ts";
 
 /** Limits as lines with bars, for a terminal: how full, the figures, when it resets, and whether it will last. */
@@ -52,8 +53,16 @@ export function barLines(usage: Usage, layout: BarLayout): string[] {
 }
 
 function labelOf(use: LimitUse | LinkUse): string {
-  const label = "code" in use ? `hits this month /${use.code}` : (labels[use.name] ?? use.name);
+  const label = "code" in use ? labelOfLink(use) : (labels[use.name] ?? use.name);
   return label.length > labelMost ? `${label.slice(0, labelMost - 1)}…` : label;
+}
+
+/** On a custom domain, the domain gives way: the code is what people look for. */
+function labelOfLink({ domain, code }: LinkUse): string {
+  if (domain === ownDomain) return `hits this month /${code}`;
+  const room = labelMost - `hits /${code}`.length;
+  const host = domain.length <= room ? domain : `…${domain.slice(domain.length - Math.max(0, room - 1))}`;
+  return `hits ${host}/${code}`;
 }
 
 function bar({ used, held, limit }: LimitUse, width: number, colours: boolean): string {

@@ -4,18 +4,16 @@ import type { LinkId } from "../base/ids.ts";
 import { parseId } from "../base/ids.ts";
 import type { Core } from "../core.ts";
 import type { ShownHistory } from "../history/show.ts";
-import { missing } from "../links/create/refusals.ts";
-import { splitKey } from "../links/link.ts";
 import { readPast } from "../links/past/api.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { printRows } from "./print.ts";
-import { type TenantOption, withTenant, withTenantOptions } from "./tenant-links.ts";
+import { linkArgument, notFound, placeOf, type TenantOption, withTenant, withTenantOptions } from "./tenant-links.ts";
 
 const shownMost = 1_000;
 
 /** `quicklink link history`: who changed what of a link. */
 export function linkHistoryCommand(): Command {
-  return withTenantOptions(new Command("history").argument("<code>", "code, or link ID (lnk_…)"))
+  return withTenantOptions(new Command("history").argument("<code>", linkArgument))
     .option("--limit <n>", "maximum number of changes to list", Number, 50)
     .description("list the changes of a link, newest first, also of one in the trash")
     .addHelpText("after", "\nExample:\n  $ quicklink link history sale --limit 10")
@@ -32,12 +30,14 @@ export function linkHistoryCommand(): Command {
     );
 }
 
-async function idOf({ store, trash }: Core, tenant: Tenant, text: string): Promise<LinkId> {
+async function idOf(core: Core, tenant: Tenant, text: string): Promise<LinkId> {
   const id = parseId("link", text);
   if (id !== undefined) return id;
-  const { domain, code } = splitKey(text);
-  const found = (await store.byCode(tenant.id, domain, code)) ?? (await trash.byCode(tenant.id, domain, code));
-  if (found === undefined) throw missing();
+  const place = placeOf(core, text);
+  const { domain, code } = place;
+  const found =
+    (await core.store.byCode(tenant.id, domain, code)) ?? (await core.trash.byCode(tenant.id, domain, code));
+  if (found === undefined) throw await notFound(core, tenant, place);
   return found.id;
 }
 

@@ -7,7 +7,7 @@ import { qrOptions } from "../qr/api.ts";
 import { drawQr } from "../qr/qr.ts";
 import { drawOnTerminal } from "../qr/terminal.ts";
 import { printDrawing, say } from "./print.ts";
-import { findLink, showOf, type TenantOption, withTenant, withTenantOptions } from "./tenant-links.ts";
+import { findLink, linkArgument, showOf, type TenantOption, withTenant, withTenantOptions } from "./tenant-links.ts";
 
 interface QrCommandOptions extends TenantOption {
   readonly out?: string;
@@ -15,7 +15,7 @@ interface QrCommandOptions extends TenantOption {
 }
 
 export function qrCommand(): Command {
-  return withTenantOptions(new Command("qr").argument("<code>", "code, or link ID (lnk_…)"))
+  return withTenantOptions(new Command("qr").argument("<code>", linkArgument))
     .option("--out <file>", "write an .svg or .png file instead of printing the code")
     .option("--size <pixels>", "width and height")
     .option("--margin <squares>", "empty border around the code")

@@ -10,7 +10,15 @@ import { linkHistoryCommand } from "./link-history.ts";
 import { qrCommand } from "./link-qr.ts";
 import { printFields, printJson, printPages, say, shownPages } from "./print.ts";
 import { restoreLinkCommand, suspendLinkCommand } from "./suspend.ts";
-import { findLink, showKnown, showOf, type TenantOption, withTenant, withTenantOptions } from "./tenant-links.ts";
+import {
+  findLink,
+  linkArgument,
+  showKnown,
+  showOf,
+  type TenantOption,
+  withTenant,
+  withTenantOptions,
+} from "./tenant-links.ts";
 
 interface FieldOptions extends TenantOption, VisitorOptions {
   readonly title?: string;
@@ -51,7 +59,7 @@ export function linkCommand(): Command {
         else say(showOf(core, link).shortUrl);
       }),
     );
-  fieldOptions(withTenantOptions(command.command("edit").argument("<code>", "code, or link ID (lnk_…)")))
+  fieldOptions(withTenantOptions(command.command("edit").argument("<code>", linkArgument)))
     .option("--url <address>", "destination URL")
     .option("--no-permanent", "answer 302")
     .option("--no-password", "remove the password")
@@ -90,7 +98,7 @@ export function linkCommand(): Command {
         );
       }),
     );
-  withTenantOptions(command.command("get").argument("<code>", "code, or link ID (lnk_…)"))
+  withTenantOptions(command.command("get").argument("<code>", linkArgument))
     .description("show a link")
     .action((code: string, options: TenantOption) =>
       withTenant(options, async (core, tenant) =>
@@ -101,7 +109,7 @@ export function linkCommand(): Command {
     ["disable", "disabled"],
     ["enable", "active"],
   ] as const) {
-    withTenantOptions(command.command(name).argument("<code>", "code, or link ID (lnk_…)"))
+    withTenantOptions(command.command(name).argument("<code>", linkArgument))
       .description(name === "disable" ? "disable a link: it answers 404" : "enable a disabled link")
       .action((code: string, options: TenantOption) =>
         withTenant(options, async (core, tenant) => {
@@ -112,7 +120,7 @@ export function linkCommand(): Command {
         }),
       );
   }
-  withTenantOptions(command.command("delete").argument("<code>", "code, or link ID (lnk_…)"))
+  withTenantOptions(command.command("delete").argument("<code>", linkArgument))
     .description("move a link to the trash, from which it can be restored for 30 days")
     .action((code: string, options: TenantOption) =>
       withTenant(options, async (core, tenant) => {

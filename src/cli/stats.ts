@@ -8,14 +8,14 @@ import { intervals } from "../clicks/reports/zones.ts";
 import { shortUrl, shownHost } from "../links/link.ts";
 import { printDrawing, printJson } from "./print.ts";
 import { statsLines } from "./stats-drawing.ts";
-import { findLink, type TenantOption, withTenant } from "./tenant-links.ts";
+import { findLink, linkArgument, type TenantOption, withTenant } from "./tenant-links.ts";
 import { terminal } from "./terminal.ts";
 
 type Given = TenantOption & Omit<ReportParams, "limit" | "breakdown">;
 
 export function statsCommand(): Command {
   return new Command("stats")
-    .argument("[code]", "code, host/code or ID of a link; without it, all links")
+    .argument("[code]", `${linkArgument}; without it, all links`)
     .option("--tenant <slug>", "workspace that owns the link", "default")
     .option("--from <time>", "a date, or a time with an offset (default: 30 days ago)")
     .option("--to <time>", "a date, which includes its whole day, or a time (default: now)")

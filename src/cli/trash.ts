@@ -2,12 +2,11 @@ import { Command } from "commander";
 import { pagesOf } from "../base/pages.ts";
 import { byCommand } from "../history/history.ts";
 import { notInTrash } from "../links/create/refusals.ts";
-import { splitKey } from "../links/link.ts";
 import { showTrashed } from "../links/trash/api.ts";
 import { emptyTrash } from "../links/trash/empty.ts";
 import type { TrashedLink } from "../links/trash/trash-store.ts";
 import { printJson, printPages, say, shownPages } from "./print.ts";
-import { type TenantOption, withTenant, withTenantOptions } from "./tenant-links.ts";
+import { placeOf, type TenantOption, withTenant, withTenantOptions } from "./tenant-links.ts";
 
 /** `quicklink trash`: deleted links. `quicklink link restore` restores one. */
 export function trashCommand(): Command {
@@ -25,11 +24,11 @@ export function trashCommand(): Command {
         );
       }),
     );
-  withTenantOptions(command.command("delete").argument("<code>", "code, or host/code on a custom domain"))
+  withTenantOptions(command.command("delete").argument("<code>", "code or short address of a link"))
     .description("delete a link in the trash for good")
     .action((text: string, options: TenantOption) =>
       withTenant(options, async (core, tenant) => {
-        const { domain, code } = splitKey(text);
+        const { domain, code } = placeOf(core, text);
         const found = await core.trash.byCode(tenant.id, domain, code);
         if (!found || !(await core.trash.erase(tenant.id, found.id, byCommand, core.clock.now()))) throw notInTrash();
         if (options.json) printJson({ deleted: code });

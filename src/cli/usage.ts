@@ -42,7 +42,7 @@ async function usageOf(core: Core, slug: string): Promise<Usage> {
 const storedAndAnnounced = ({ bytes, pending }: StorageUse) => ({ used: bytes, held: pending });
 
 function print(usage: Usage, core: Core, format: OutputFormat): void {
-  const shown = showUsage(usage);
+  const shown = showUsage(usage, core.config.baseUrl);
   if (format.json) {
     printJson(shown);
     return;
@@ -53,6 +53,6 @@ function print(usage: Usage, core: Core, format: OutputFormat): void {
     for (const line of barLines(usage, terminal)) printDrawing(line);
     return;
   }
-  const columns = ["name", "code", "used", "held", "limit", "state", "resetsAt", "spentAt"];
+  const columns = ["name", "shortUrl", "used", "held", "limit", "state", "resetsAt", "spentAt"];
   printRows([...shown.limits, ...shown.hitsPerLinkPerMonth], columns, format, "");
 }

@@ -24,7 +24,7 @@ function refill(
   const store = degrading(
     { acquire: first, cancel() {} },
     { acquire: () => second, cancel() {} },
-    { waitMs: 1_000, breakerOf: () => breaker },
+    { waitMs: 1_000, breakerOf: () => breaker, clock: systemClock },
   );
   const answers: LeaseAnswer[] = [];
   const started = startRefill(systemClock, urgent, async (progress) => {

@@ -26,7 +26,7 @@ import {
   unknownVersion,
 } from "./create/refusals.ts";
 import { createAdmit } from "./destination.ts";
-import { changeOf, type Link, type LinkFields, ownDomain, splitKey } from "./link.ts";
+import { changeOf, type Link, type LinkFields, ownDomain } from "./link.ts";
 import { ownerFields } from "./past/changed-fields.ts";
 import type { LinkPast } from "./past/link-history.ts";
 import { checkChoice } from "./routing/choice.ts";
@@ -70,8 +70,6 @@ export interface Links {
    */
   draft(tenant: Tenant, input: LinkInput, by: Actor): NewLink | Promise<NewLink>;
   get(tenant: TenantId, id: LinkId): Promise<Link>;
-  /** By its code, or host/code on a custom domain. */
-  byCode(tenant: TenantId, key: string): Promise<Link>;
   list(tenant: TenantId, limit: number, cursor?: LinkId): Promise<LinkPage>;
   /** Updates only the given fields. */
   patch(tenant: Tenant, id: LinkId, fields: LinkChange, by: Actor, expected?: number): Promise<Link>;
@@ -278,11 +276,6 @@ export function createLinks(settings: LinkSettings): Links {
 
     async get(tenant, id) {
       return (await store.get(tenant, id)) ?? Promise.reject(missing());
-    },
-
-    async byCode(tenant, key) {
-      const { domain, code } = splitKey(key);
-      return (await store.byCode(tenant, domain, code)) ?? Promise.reject(missing());
     },
 
     async list(tenant, limit, cursor) {

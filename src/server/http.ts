@@ -166,7 +166,7 @@ export function openApi(wiring: Wiring, parts: ApiParts): HttpApi {
       (api) => qrRoutes(api, links, work, baseUrl, (tenant) => logoOf(sql.db, branding, tenant)),
       (api) => tenantRoutes(api, { keys, pages, clock, linkDays: config.QL_LINK_DAYS, namesOf }),
       (api) => domainRoutes(api, core.domains, pages),
-      (api) => usageRoutes(api, usage),
+      (api) => usageRoutes(api, usage, baseUrl),
       (api) => clickSettingsRoutes(api, createClickSettings(sql, clock, parts.cache.publish)),
       (api) => fileRoutes(api, files.files, pages),
       (api) => emailRoutes(api, mail.stats, mail.suppressions, pages),

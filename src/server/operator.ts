@@ -32,7 +32,11 @@ export function openOperatorRoutes({ core }: Wiring, parts: OperatorParts): ((ap
   const findings = openFindings(config, clock);
   return [
     (api) => operatorPeopleRoutes(api, { operators, people, sessions, workspaces, pages, requireFresh }),
-    (api) => operatorWorkspaceRoutes(api, { tenants, workspaces, suspensions, usage, pages, requireFresh }),
+    (api) =>
+      operatorWorkspaceRoutes(api, {
+        ...{ tenants, workspaces, suspensions, usage, pages, requireFresh },
+        baseUrl: config.baseUrl,
+      }),
     (api) => operatorPlatformRoutes(api, { reports, suspensions, emails, jobs, readiness, findings, clock }),
   ];
 }

@@ -1,5 +1,6 @@
 import { toIso } from "../base/clock.ts";
 import { type Api, json, route, z } from "../http/route.ts";
+import { shortUrl, shownHost } from "../links/link.ts";
 import { contentLinksMost } from "./contents.ts";
 import type { LimitUse, Usage, UsageReport } from "./usage.ts";
 
@@ -27,9 +28,9 @@ const useSchema = z
 export const usageSchema = z
   .object({
     limits: z.array(useSchema),
-    hitsPerLinkPerMonth: z.array(useSchema.extend({ link: z.string(), code: z.string() })).openapi({
-      description: "The links closest to their limit, at most 10.",
-    }),
+    hitsPerLinkPerMonth: z
+      .array(useSchema.extend({ link: z.string(), domain: z.string(), code: z.string(), shortUrl: z.string() }))
+      .openapi({ description: "The links closest to their limit, at most 10." }),
     contents: z
       .object({
         links: z.int().openapi({ description: "Without those in the trash." }),
@@ -55,19 +56,22 @@ const usageRoute = route(
   { 200: json(usageSchema, "The limits; includes the key's limit if it has one") },
 );
 
-export function usageRoutes(api: Api, usage: UsageReport): void {
+export function usageRoutes(api: Api, usage: UsageReport, baseUrl: string): void {
   api.openapi(usageRoute, async (c) => {
     const { tenant, by } = c.get("caller");
-    return c.json(showUsage(await usage.of(tenant, by.kind === "key" ? by.key : undefined)), 200);
+    return c.json(showUsage(await usage.of(tenant, by.kind === "key" ? by.key : undefined), baseUrl), 200);
   });
 }
 
 /** As the API and the command line show it. */
-export function showUsage({ limits, links, contents }: Usage) {
+export function showUsage({ limits, links, contents }: Usage, baseUrl: string) {
   return {
     contents: { ...contents },
     limits: limits.map(showUse),
-    hitsPerLinkPerMonth: links.map((use) => ({ ...showUse(use), link: use.link, code: use.code })),
+    hitsPerLinkPerMonth: links.map(({ link, domain, code, ...use }) => ({
+      ...showUse(use),
+      ...{ link, domain: shownHost(baseUrl, domain), code, shortUrl: shortUrl(baseUrl, { domain, code }) },
+    })),
   };
 }
 

@@ -37,6 +37,7 @@ export interface LimitUse {
 
 export interface LinkUse extends LimitUse {
   readonly link: LinkId;
+  readonly domain: string;
   readonly code: string;
 }
 
@@ -116,10 +117,9 @@ export function createUsage({ sql, clock, counters, storage, busiest }: UsageSou
       return {
         contents,
         limits: [...callUse, linkUse, fileUse, ...keptUse],
-        links: busy.map(({ id, code, counted, reserved, max }) => ({
+        links: busy.map(({ id, domain, code, counted, reserved, max }) => ({
           ...inMonth("hitsPerLinkPerMonth", counted, reserved, max, clock.now()),
-          link: id,
-          code,
+          ...{ link: id, domain, code },
         })),
       };
     },

@@ -202,7 +202,7 @@ onEachRedis((place) => {
       const sql = sqlLeases(place().sql);
       const rule = { failures: 5, windowMs: 10_000, share: 0.1, pauseMostMs: 30_000 };
       const breaker = createBreaker({ rule, clock: systemClock, onChange() {} });
-      const judgement = { waitMs: 5_000, breakerOf: () => breaker };
+      const judgement = { waitMs: 5_000, breakerOf: () => breaker, clock: systemClock };
       expect(await degrading(store, sql, judgement).acquire(askFor(code))).toMatchObject({
         kind: "granted",
         lender: "sql",

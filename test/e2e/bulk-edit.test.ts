@@ -168,6 +168,10 @@ for (const database of databases) {
       const now = await read(link.id);
       expect(now).toMatchObject({ domain: host, code: link.code, title: "Moved" });
       expect(now.version).toBeGreaterThan(2);
+      const usage = (await site.call("GET", "/api/usage")).json<{ hitsPerLinkPerMonth: { link: string }[] }>();
+      expect(usage.hitsPerLinkPerMonth.find((use) => use.link === link.id)).toMatchObject({
+        ...{ domain: host, code: link.code, shortUrl: now.shortUrl },
+      });
       const history = (await site.call("GET", `/api/links/${link.id}/history`)).json<{ items: { action: string }[] }>();
       expect(history.items.map(({ action }) => action)).toEqual(["link.move", "link.update", "link.create"]);
       expect(await edit({ ids: [link.id], action: "move", domain: host })).toMatchObject({ unchanged: 1 });

@@ -394,7 +394,7 @@ for (const database of databases) {
       expect((await okJson<LinkBody>("link", "get", "Sale")).status).toBe("disabled");
       expect(await okJson<LinkBody>("link", "enable", link.id)).toMatchObject({ status: "active", version: 3 });
       expect(await ok("link", "delete", "Sale")).toStartWith("Deleted Sale. To restore it");
-      expectFailure(await run("link", "get", "Sale"), 1, /No such link/);
+      expectFailure(await run("link", "get", "Sale"), 1, /No link .*Sale exists in the workspace "default"/);
     });
 
     test("the salt is changed on purpose only, and links stay", async () => {
@@ -563,7 +563,8 @@ describe("invalid input is refused with a reason", () => {
     expectFailure(past, 1, /future/);
     expectFailure(date, 1, /someday/, /2027-01-31|never/);
     expectFailure(limit, 1, /--limit/);
-    for (const finished of [foreign, byId, none]) expectFailure(finished, 1, /No such link/);
+    for (const finished of [foreign, byId, none])
+      expectFailure(finished, 1, /No link .* exists in the workspace "default"/);
     expect(await okJson<LinkBody>("link", "get", "theirs", "--tenant", "other")).toEqual(made);
   });
 

@@ -1,6 +1,8 @@
 /** `quicklink stats` on clicks that a real server recorded. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
 import { until } from "../ground/process.ts";
+import { type Names, startNames } from "./posts.ts";
 import { databases, must, type Site, startSite } from "./servers.ts";
 
 const visits = 7;
@@ -8,10 +10,12 @@ const visits = 7;
 for (const database of databases) {
   describe(`quicklink stats on ${database}`, () => {
     let site: Site;
+    let names: Names;
     let link: { id: string; code: string };
 
     beforeAll(async () => {
-      site = await startSite(database);
+      names = await startNames();
+      site = await startSite(database, { QL_DNS_SERVERS: names.address });
       link = await site.create({ url: "https://example.com/", tags: ["spring"] });
       for (let visit = 0; visit < visits; visit++) {
         const headers = { referer: visit < 5 ? "https://news.example/a" : "https://other.example/" };
@@ -27,6 +31,7 @@ for (const database of databases) {
 
     afterAll(async () => {
       expect(await site.server.stop()).toBe(0);
+      names.stop();
     });
 
     test("draws totals, a sparkline and bars, without colours when it is piped", async () => {
@@ -82,6 +87,30 @@ for (const database of databases) {
       expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining("country=DE")]);
       const unknown = await site.cli("stats", "--filter", "link=never-was");
       expect(unknown.stderr).toContain("No link has the code never-was");
+    });
+
+    test("finds a link by its short address, and says which one is meant by a code on a custom domain", async () => {
+      const host = `stats-${database.toLowerCase()}.example.com`;
+      const claim = (await site.call("POST", "/api/domains", { body: { host } })).json<{
+        proof: { txt: { name: string; value: string } };
+      }>();
+      names.published.set(claim.proof.txt.name, claim.proof.txt.value);
+      expect((await site.call("POST", `/api/domains/${host}/verify`)).status).toBe(200);
+      await site.create({ url: "https://example.com/", domain: host, code: "on-domain" });
+      for (const name of [`${host}/on-domain`, `http://${host}/on-domain`, `https://${host}/on-domain?qr#top`]) {
+        expect(must(await site.cli("stats", name))).toContain(`${host}/on-domain`);
+      }
+      const own = `localhost:${site.server.port}`;
+      expect(must(await site.cli("stats", `${own}/${link.code}`))).toContain(`${visits} clicks`);
+
+      const wrong = async (name: string) => (await site.cli("stats", name)).stderr;
+      expect(await wrong("on-domain")).toContain(
+        `No link ${own}/on-domain exists in the workspace "default". Did you mean ${host}/on-domain?`,
+      );
+      expect(await wrong(`${host}/${link.code}`)).toContain(`Did you mean ${own}/${link.code}?`);
+      expect(await wrong("never-was")).toContain("Give the short address of a link, such as links.example.com/sale.");
+      const strange = await site.cli("link", "history", "on-domain", "--tenant", "stranger");
+      expect([strange.code, strange.stderr]).toEqual([1, expect.not.stringContaining(host)]);
     });
 
     test("of another tenant has nothing, and says what to do", async () => {

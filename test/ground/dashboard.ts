@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import type { AxeResults } from "axe-core";
-import { type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
 import type { Site } from "../e2e/servers.ts";
 import { find } from "./machine.ts";
 import { type Browser, originOf } from "./people.ts";
@@ -33,14 +33,22 @@ export type DashboardPage = {
   calm(): void;
   /** What went wrong since the last call. */
   wrong(): string[];
-  /** What axe-core finds wrong, one line each. `rules`: by these only. */
-  violations(rules?: readonly string[]): Promise<string[]>;
+  /** What axe-core finds wrong, one line each. */
+  violations(only?: AxeOnly): Promise<string[]>;
+};
+
+export type AxeOnly = {
+  readonly rules?: readonly string[];
+  /** Selector. What is around it is left out, which takes most of the time. */
+  readonly within?: string;
 };
 
 const root = join(import.meta.dir, "../..");
 const bundleMs = 120_000;
 const axeFile = join(root, "node_modules/axe-core/axe.min.js");
 const actionMs = 45_000;
+/** More than any page has controls before its content. */
+const tabsMost = 80;
 
 export const wide = { width: 1280, height: 900 };
 export const phone = { width: 390, height: 844 };
@@ -77,11 +85,22 @@ export async function startDashboard(): Promise<Dashboard> {
           if (wrong.length > 0) throw new Error(`the page is not calm:\n${wrong.join("\n")}`);
         },
         wrong: () => wrong.splice(0),
-        violations: (rules) => violationsIn(page, rules),
+        violations: (only) => violationsIn(page, only),
       };
     },
     stop: () => browser.close(),
   };
+}
+
+/** Presses Tab until it has the focus, as somebody without a mouse does. */
+export async function tabTo(target: Locator, key: "Tab" | "Shift+Tab" = "Tab"): Promise<void> {
+  const page = target.page();
+  await target.waitFor();
+  for (let pressed = 0; pressed < tabsMost; pressed++) {
+    await page.keyboard.press(key);
+    if ((await target.and(page.locator(":focus")).count()) === 1) return;
+  }
+  throw new Error(`${tabsMost} times ${key} did not reach ${target}`);
 }
 
 function contextOptions({ isDark, isPhone, language = "en-GB" }: PageOptions): BrowserContextOptions {
@@ -122,9 +141,10 @@ async function bundled(): Promise<void> {
 }
 
 /** Run as a script of the debugging protocol, which the content policy does not concern. */
-async function violationsIn(page: Page, rules: readonly string[] = []): Promise<string[]> {
+async function violationsIn(page: Page, { rules, within }: AxeOnly = {}): Promise<string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(await Bun.file(axeFile).text());
-  const options = { resultTypes: ["violations"], ...(rules.length > 0 && { runOnly: rules }) };
-  const { violations } = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(options)})`);
+  const options = { resultTypes: ["violations"], ...(rules && { runOnly: rules }) };
+  const context = within === undefined ? "document" : JSON.stringify(within);
+  const { violations } = await page.evaluate<AxeResults>(`axe.run(${context}, ${JSON.stringify(options)})`);
   return violations.flatMap(({ id, help, nodes }) => nodes.map((node) => `${id}: ${help}: ${node.html.slice(0, 200)}`));
 }

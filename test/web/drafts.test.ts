@@ -72,6 +72,77 @@ test("the forms of keys, invitations and domains come back, and Cancel forgets t
   calm();
 });
 
+test("what was typed about the account comes back after the session has ended, without passwords, and leaves no draft", async () => {
+  const secret = "correct horse battery";
+  const person = await makePerson(site, { name: "Ben Example", roles: { default: "member" } });
+  const { page, goto, calm } = await dashboard.open(site, person, { mayFail: (message) => message.includes("401") });
+  await goto("/account");
+  const [name, email] = [page.getByLabel("Name", { exact: true }), page.getByLabel("New address", { exact: true })];
+  await page.getByLabel("New password", { exact: true }).fill(secret);
+  await email.fill("ben.new@example.com");
+  await name.fill("Benjamin Example");
+  const cookies = await page.context().cookies();
+  await page.context().clearCookies();
+  await page.getByRole("button", { name: "Save" }).first().click();
+  await page.waitForURL("**/app/sign-in?returnTo=*");
+  expect((await drafts(page)).join()).not.toContain(secret);
+  await page.context().addCookies(cookies);
+  await goto("/account");
+  await name.waitFor();
+  expect([await name.inputValue(), await email.inputValue()]).toEqual(["Benjamin Example", "ben.new@example.com"]);
+  await email.fill("");
+  await page.getByRole("button", { name: "Discard changes" }).click();
+  expect(await name.inputValue()).toBe("Ben Example");
+  await name.fill("Benjamin Example");
+  await page.getByRole("button", { name: "Save" }).first().click();
+  await page.getByText("Saved", { exact: true }).first().waitFor();
+  await page.getByRole("button", { name: "Discard changes" }).waitFor({ state: "detached" });
+  expect(await name.inputValue()).toBe("Benjamin Example");
+  expect(await drafts(page)).toEqual([]);
+  calm();
+});
+
+test("the forms of a new workspace, a plan, the limits of a workspace and a tag come back, and Cancel forgets them", async () => {
+  const operator = await makePerson(site, { name: "Cleo Example", operator: true, roles: { default: "owner" } });
+  await site.create({ url: "https://example.com/tagged", tags: ["spring"] });
+  const { page, goto, calm } = await dashboard.open(site, operator);
+  const press = (name: string) => page.getByRole("button", { name }).first().click();
+  /** Of the first row. */
+  const choose = async (item: string) => {
+    await press("Actions for");
+    await page.getByRole("menuitem", { name: item }).click();
+  };
+  const dialog = page.getByRole("dialog");
+  const forms: readonly (readonly [path: string, open: () => Promise<void>, label: string, typed: string])[] = [
+    ["/account", () => press("New workspace"), "Name", "Typed workspace"],
+    ["/operator/plans", () => press("New plan"), "New links a month", "4,321"],
+    ["/operator/workspaces", () => choose("Plan and limits"), "New links a month", "none"],
+    ["/w/default/tags", () => choose("Rename"), "New name", "typed"],
+  ];
+  for (const [path, open, label, typed] of forms) {
+    await goto(path);
+    await open();
+    const field = dialog.getByLabel(label, { exact: true });
+    await field.waitFor();
+    const before = await field.inputValue();
+    if (typed === "none") await field.selectOption(typed);
+    else await field.fill(typed);
+    await goto(path);
+    await open();
+    await field.waitFor();
+    expect([path, await field.inputValue()]).toEqual([path, typed]);
+    // Where it would pass for what is stored.
+    if (path.startsWith("/operator")) await dialog.getByText("Your draft is back.").waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await open();
+    await field.waitFor();
+    expect([path, await field.inputValue()]).toEqual([path, before]);
+    expect(await drafts(page)).toEqual([]);
+  }
+  calm();
+}, 60_000);
+
 test("no draft has a password or a key, and what came back without its password is not sent", async () => {
   const secret = "correct horse battery";
   const link = await site.create({ url: "https://example.com/drafts" });

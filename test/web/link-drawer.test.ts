@@ -1,7 +1,7 @@
 /** Creating and editing a link in the drawer. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type LinkBody, type Site, startSite } from "../e2e/servers.ts";
-import { type Dashboard, startDashboard } from "../ground/dashboard.ts";
+import { type Dashboard, startDashboard, tabTo } from "../ground/dashboard.ts";
 import { makePerson, type TestPerson } from "../ground/people.ts";
 import { until } from "../ground/process.ts";
 
@@ -53,6 +53,61 @@ test("the keyboard alone creates a link with a rule, and pressing twice creates 
       rules: [{ when: { country: ["DE"] }, url: "https://example.com/de" }],
     },
   ]);
+  calm();
+});
+
+test("the keyboard alone edits a link: the list shows it, the old target is gone, and the row has the focus again", async () => {
+  await site.create({ url: "https://example.com/other", code: "by-keys-a" });
+  const link = await site.create({ url: "https://example.com/before", code: "by-keys-b" });
+  await site.create({ url: "https://example.com/another", code: "by-keys-c" });
+  const { page, goto, calm } = await dashboard.open(site, member);
+  await goto("/w/default/links?q=by-keys&sort=code&order=asc");
+  await page.getByRole("row", { name: /by-keys-c/ }).waitFor();
+  for (const key of ["j", "j", "j", "k"]) await page.keyboard.press(key);
+  const row = page.locator("tr:focus", { hasText: "by-keys-b" });
+  await row.waitFor();
+  await page.keyboard.press("e");
+  await page.locator("[data-drawer]:focus-within").waitFor();
+  const drawer = page.getByRole("dialog", { name: /by-keys-b$/ });
+  await tabTo(drawer.getByLabel("Destination", { exact: true }));
+  await page.keyboard.press("Control+A");
+  await page.keyboard.type("example.com/after");
+  await tabTo(drawer.locator("summary", { hasText: "Tags, title and notes" }));
+  await page.keyboard.press("Enter");
+  await tabTo(drawer.getByLabel("Title"));
+  await page.keyboard.type("Changed by keys");
+  await page.keyboard.press("Control+Enter");
+  await drawer.waitFor({ state: "detached" });
+  await row.getByText("example.com/after").waitFor();
+  expect(await stored(link.id)).toMatchObject({ url: "https://example.com/after", title: "Changed by keys" });
+  expect((await site.visit("/by-keys-b")).headers.get("location")).toBe("https://example.com/after");
+  // From there the keys go on.
+  await page.keyboard.press("j");
+  await page.locator("tr:focus", { hasText: "by-keys-c" }).waitFor();
+  calm();
+});
+
+test("an expiry that the server says late changes nothing else, and nobody who types loses the focus", async () => {
+  const { page, goto, calm } = await dashboard.open(site, member);
+  const { promise: isTyping, resolve: type } = Promise.withResolvers<void>();
+  await page.route(/\/api\/tenant$/, async (route) => {
+    const answer = await route.fetch();
+    await isTyping;
+    await route.fulfill({ response: answer, json: { ...((await answer.json()) as object), linkDays: 30 } });
+  });
+  await goto("/w/default/links?drawer=new");
+  const drawer = page.getByRole("dialog", { name: "New link" });
+  const expiry = drawer.getByLabel("Expires", { exact: true });
+  await page.locator("input[type=url]:focus").waitFor();
+  await page.keyboard.type("example.com/late");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("first-half-");
+  const before = await expiry.inputValue();
+  type();
+  await until("the expiry", async () => (await expiry.inputValue()) !== before || undefined);
+  await page.keyboard.type("second-half");
+  await drawer.getByText("first-half-second-half is free.").waitFor();
+  expect(await drawer.getByText("Your draft is back.").count()).toBe(0);
   calm();
 });
 
@@ -154,6 +209,27 @@ test("Esc closes a menu that the keyboard opened in the drawer, and not the draw
   expect(await page.getByRole("dialog", { name: "New link" }).count()).toBe(1);
   calm();
 });
+
+test("the first press of a menu in the drawer opens it for good, however late the browser draws", async () => {
+  for (const isKey of [true, false]) {
+    const { page, goto, calm } = await dashboard.open(site, member);
+    await page.addInitScript(lateFrames);
+    await goto("/w/default/links?drawer=new");
+    const presets = page.getByRole("button", { name: /Choose a preset$/ });
+    if (isKey) await presets.press("Enter");
+    else await presets.click();
+    await page.getByRole("menuitem").first().waitFor();
+    await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
+    expect([isKey, await page.locator("[role=menu]:focus-within").count()]).toEqual([isKey, 1]);
+    calm();
+  }
+});
+
+/** As on a busy machine: what waits for the next picture comes after everything else. */
+const lateFrames = `
+  const soon = window.requestAnimationFrame.bind(window);
+  window.requestAnimationFrame = (run) => soon(() => setTimeout(() => run(performance.now()), 150));
+`;
 
 test("Esc closes the layer on top only, whatever it is and however it was opened", async () => {
   const { page, goto, calm } = await dashboard.open(site, member);

@@ -1,7 +1,7 @@
 /** Links in the dashboard: edit, delete with undo, filters in the address, quota, share page, import, a phone in the dark. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { databases, type Site, startSite } from "../e2e/servers.ts";
-import { type Dashboard, startDashboard } from "../ground/dashboard.ts";
+import { type Dashboard, startDashboard, tabTo } from "../ground/dashboard.ts";
 import { makePerson, type TestPerson } from "../ground/people.ts";
 import { until } from "../ground/process.ts";
 import { type SmtpServer, startSmtp } from "../ground/smtp.ts";
@@ -171,6 +171,49 @@ describe.each(databases)("on %s", (database) => {
       expect(await other.page.getByRole("row", { name: /filter-b/ }).count()).toBe(0);
       calm();
       other.calm();
+    },
+    journeyMs,
+  );
+
+  test(
+    "the keyboard alone sets a filter and a state, sees what they leave, and takes them back",
+    async () => {
+      await site.create({ url: "https://example.com/s", code: "keys-summer", tags: ["summer"] });
+      await site.create({ url: "https://example.com/w", code: "keys-winter", tags: ["winter"] });
+      const { page, goto, calm } = await dashboard.open(site, owner);
+      const [summer, winter] = [/keys-summer/, /keys-winter/].map((name) => page.getByRole("row", { name }));
+      const shows = async (isSummer: boolean, isWinter: boolean) => {
+        await summer?.waitFor({ state: isSummer ? "visible" : "detached" });
+        await winter?.waitFor({ state: isWinter ? "visible" : "detached" });
+      };
+      await goto("/w/default/links?q=keys-");
+      await shows(true, true);
+
+      await tabTo(page.getByRole("button", { name: "Filter", exact: true }));
+      await page.keyboard.press("Enter");
+      const picker = page.getByRole("dialog", { name: "Add a filter" });
+      await tabTo(picker.getByRole("button", { name: "Tag", exact: true }));
+      await page.keyboard.press("Enter");
+      await picker.locator("input:focus").waitFor();
+      await page.keyboard.type("summ");
+      await page.locator("[role=option][data-highlighted]", { hasText: "summer" }).waitFor();
+      await page.keyboard.press("Enter");
+      await shows(true, false);
+      await tabTo(picker.getByRole("button", { name: "Done" }));
+      await page.keyboard.press("Enter");
+      await picker.waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "Filter", exact: true }).and(page.locator(":focus")).waitFor();
+      await tabTo(page.getByRole("button", { name: "Remove the filter Tag" }), "Shift+Tab");
+      await page.keyboard.press("Enter");
+      await shows(true, true);
+
+      await tabTo(page.getByRole("button", { name: /^Disabled/ }));
+      await page.keyboard.press("Space");
+      await shows(false, false);
+      await page.waitForURL("**state=disabled*");
+      await page.keyboard.press("Escape");
+      await page.waitForURL((url) => !url.searchParams.has("state"));
+      calm();
     },
     journeyMs,
   );

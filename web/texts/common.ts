@@ -4,6 +4,7 @@ import { texts } from "./texts.ts";
 export const commonTexts = texts({
   save: "Save",
   saved: "Saved",
+  draftBack: "Your draft is back.",
   discard: "Discard changes",
   cancel: "Cancel",
   close: "Close",

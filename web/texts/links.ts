@@ -43,7 +43,7 @@ export const linksTexts = texts({
   trendOf: (name: string, clicks: string, period: string) => `${clicks} clicks on ${name}, ${period}`,
   clicksIn: (period: string) => `Clicks, ${period}`,
   clicksPeriod: (period: string) => `Clicks ${period}`,
-  sortNeedsPeriod: "Links can be sorted by the clicks of this month and of all time.",
+  sortNeedsPeriod: "To sort by clicks, choose the period This month or All time.",
 
   copy: (name: string) => `Copy ${name}`,
   copied: (name: string) => `Copied ${name}`,

@@ -5,6 +5,7 @@ import {
   type ReactElement,
   type RefObject,
   useEffect,
+  useLayoutEffect,
   useRef,
   useState,
 } from "react";
@@ -91,17 +92,20 @@ export function LateTrigger({ trigger, kind, isOpen, late: { load, parts }, onRe
 }
 
 /**
- * For the button that takes the place of the late one. The one before it had the focus, and lost it: after the keyboard, this one
- * gets it and is pressed, so that the first time is like every other.
+ * For the button that takes the place of the late one. If that one had the focus, this one takes it over before anything notices: a
+ * drawer around it that misses the focus takes it a moment later, and closes with that what was just opened. After the keyboard it
+ * is pressed too, so that the first time is like every other.
  */
-export function usePressOnce(isWanted: boolean | undefined): RefObject<HTMLButtonElement | null> {
+export function useTakeOver(isPressed: boolean | undefined): RefObject<HTMLButtonElement | null> {
   const button = useRef<HTMLButtonElement>(null);
   const isDone = useRef(false);
+  useLayoutEffect(() => {
+    if (document.activeElement === document.body) button.current?.focus({ preventScroll: true });
+  }, []);
   useEffect(() => {
-    if (!isWanted || isDone.current) return;
+    if (!isPressed || isDone.current) return;
     isDone.current = true;
-    button.current?.focus();
     button.current?.click();
-  }, [isWanted]);
+  }, [isPressed]);
   return button;
 }

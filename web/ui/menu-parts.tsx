@@ -4,7 +4,7 @@ import type { ReactElement, ReactNode } from "react";
 import { Kbd } from "./chip.tsx";
 import { cx } from "./class-names.ts";
 import type { Icon } from "./icon.ts";
-import { usePressOnce } from "./late.tsx";
+import { useTakeOver } from "./late.tsx";
 import { popupClass, popupDangerClass, popupEdgePx, popupGapPx, popupItemClass, popupMark } from "./popup.ts";
 
 export interface MenuProps {
@@ -23,7 +23,7 @@ export interface MenuProps {
 
 export function Menu(props: MenuProps) {
   const { trigger, align = "end", side = "bottom", open, onOpenChange, defaultOpen, pressOnce, children } = props;
-  const button = usePressOnce(pressOnce);
+  const button = useTakeOver(pressOnce);
   return (
     <Base.Root open={open} defaultOpen={defaultOpen} onOpenChange={onOpenChange} modal={false}>
       <Base.Trigger ref={button} render={trigger} />

@@ -1,7 +1,7 @@
 import { Popover as Base } from "@base-ui/react/popover";
 import type { ReactElement, ReactNode } from "react";
 import { cx } from "./class-names.ts";
-import { usePressOnce } from "./late.tsx";
+import { useTakeOver } from "./late.tsx";
 import { popupClass, popupEdgePx, popupGapPx, popupMark } from "./popup.ts";
 
 export interface PopoverProps {
@@ -33,7 +33,7 @@ export function Popover(props: PopoverProps) {
     className,
     children,
   } = props;
-  const button = usePressOnce(pressOnce);
+  const button = useTakeOver(pressOnce);
   return (
     <Base.Root open={open} defaultOpen={defaultOpen} onOpenChange={onOpenChange}>
       <Base.Trigger ref={button} render={trigger} />

@@ -1809,7 +1809,9 @@ export interface Usage {
   /** The links closest to their limit, at most 10. */
   readonly hitsPerLinkPerMonth: readonly (LimitUse & {
     readonly link: string;
+    readonly domain: string;
     readonly code: string;
+    readonly shortUrl: string;
   })[];
   /** How much the workspace has. */
   readonly contents: {

@@ -7,6 +7,7 @@ import { hitsMaxExpression } from "../rows.ts";
 /** A link and its used hits this month. */
 export interface BusyLink {
   readonly id: LinkId;
+  readonly domain: string;
   readonly code: string;
   readonly counted: number;
   /** Units out on lease. */
@@ -30,7 +31,7 @@ export async function busiestLinks(
   return await ofTenant(sql.db, tenant)
     .selectFrom("links as l")
     .innerJoin("quotas as q", (join) => join.onRef("q.domain", "=", "l.domain").onRef("q.code", "=", "l.code"))
-    .select(["l.id", "l.code", "q.counted", "q.reserved", max.as("max")])
+    .select(["l.id", "l.domain", "l.code", "q.counted", "q.reserved", max.as("max")])
     .where("q.month", "=", month)
     .where("q.draws", "=", "hits")
     .where(max, "is not", null)

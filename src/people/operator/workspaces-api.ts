@@ -172,12 +172,13 @@ export interface OperatorWorkspacesApi {
   readonly workspaces: Workspaces;
   readonly suspensions: Suspensions;
   readonly usage: UsageReport;
+  readonly baseUrl: string;
   readonly pages: Pages;
   readonly requireFresh: (signedIn: SignedIn) => void;
 }
 
 export function operatorWorkspaceRoutes(api: Api, settings: OperatorWorkspacesApi): void {
-  const { tenants, workspaces, suspensions, usage, pages, requireFresh } = settings;
+  const { tenants, workspaces, suspensions, usage, baseUrl, pages, requireFresh } = settings;
   const actor = ({ person }: SignedIn): Actor => ({ kind: "person", id: person.id });
 
   async function require(name: string): Promise<Tenant> {
@@ -200,7 +201,7 @@ export function operatorWorkspaceRoutes(api: Api, settings: OperatorWorkspacesAp
 
   api.openapi(routes.get, async (c) => {
     const tenant = await require(c.req.valid("param").workspace);
-    return c.json({ ...show(tenant), usage: showUsage(await usage.of(tenant)) }, 200);
+    return c.json({ ...show(tenant), usage: showUsage(await usage.of(tenant), baseUrl) }, 200);
   });
 
   api.openapi(routes.change, async (c) => {

@@ -22,7 +22,7 @@ export function EmailSection({ person }: { readonly person: Person }) {
   const toast = useToast();
   const withProof = useProof();
   const [sentTo, setSentTo] = useState<string>();
-  const form = useForm({ email: "" }, { email: (value) => check(value, person.email) });
+  const form = useForm({ email: "" }, { email: (value) => check(value, person.email) }, `email:${person.id}`);
 
   const send = form.submit(async ({ email: typed }) => {
     const email = typed.trim();
@@ -36,7 +36,7 @@ export function EmailSection({ person }: { readonly person: Person }) {
       { accepts, lead: t.proof },
     );
     if (!isDone) return;
-    form.set({ email: "" });
+    form.done();
     if (isMailed) setSentTo(email);
     else toast({ message: t.changed });
     await refresh(queries, "/api/account");

@@ -1,8 +1,8 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { ApiError, call } from "../../api/call.ts";
-import { refresh } from "../../api/queries.ts";
+import { accountQuery, refresh } from "../../api/queries.ts";
 import { useIntentKey } from "../../forms.ts";
 import { accountTexts, ownWorkspaceTexts as t } from "../../texts/account.ts";
 import { Button } from "../../ui/button.tsx";
@@ -43,9 +43,11 @@ const given = (value: string) => (value.trim() === "" ? t.required : undefined);
 function NewWorkspace({ onClose }: { readonly onClose: () => void }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const form = useForm({ name: "", slug: "" }, { name: given, slug: given });
+  const { data: account } = useQuery(accountQuery);
+  const draft = `workspace:${account?.person.id ?? ""}`;
+  const form = useForm({ name: "", slug: "" }, { name: given, slug: given }, draft);
   // The address follows the name until somebody changes it.
-  const [isOwnSlug, setOwnSlug] = useState(false);
+  const [isOwnSlug, setOwnSlug] = useState(() => form.values.slug !== slugOf(form.values.name));
   const intent = useIntentKey(form.values);
   const isTaken = form.problem instanceof ApiError && form.problem.code === "name_taken";
   const [name, slug] = [form.input("name"), form.input("slug")];
@@ -53,6 +55,7 @@ function NewWorkspace({ onClose }: { readonly onClose: () => void }) {
   const send = form.submit(async (body) => {
     const made = await call("POST /api/account/workspaces", { body, idempotencyKey: intent.key() });
     intent.done();
+    form.done();
     await refresh(queries, "/api/account");
     await navigate({ to: "/w/$workspace/start", params: { workspace: made.slug }, search: {} });
   });
@@ -90,7 +93,14 @@ function NewWorkspace({ onClose }: { readonly onClose: () => void }) {
         </InputGroup>
       </Field>
       <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>{accountTexts.cancel}</Button>
+        <Button
+          onClick={() => {
+            form.discard();
+            onClose();
+          }}
+        >
+          {accountTexts.cancel}
+        </Button>
         <Button type="submit" variant="primary" loading={form.attempt.isBusy}>
           {t.create}
         </Button>

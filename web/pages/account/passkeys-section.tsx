@@ -139,9 +139,11 @@ interface OfPasskey {
 }
 
 function RenameDialog({ passkey, onClose, onDone }: OfPasskey) {
-  const form = useForm({ name: passkey.name }, { name: (value) => (value.trim() === "" ? t.required : undefined) });
+  const check = (value: string) => (value.trim() === "" ? t.required : undefined);
+  const form = useForm({ name: passkey.name }, { name: check }, `passkey:${passkey.id}`);
   const send = form.submit(async (body) => {
     await call("PATCH /api/account/passkeys/{id}", { path: { id: passkey.id }, body });
+    form.done();
     await onDone();
   });
   return (
@@ -152,7 +154,14 @@ function RenameDialog({ passkey, onClose, onDone }: OfPasskey) {
           <Input {...form.input("name")} />
         </Field>
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{accountTexts.cancel}</Button>
+          <Button
+            onClick={() => {
+              form.discard();
+              onClose();
+            }}
+          >
+            {accountTexts.cancel}
+          </Button>
           <Button type="submit" variant="primary" loading={form.attempt.isBusy}>
             {accountTexts.save}
           </Button>

@@ -5,12 +5,12 @@ import { refresh } from "../../api/queries.ts";
 import { formatDate } from "../../format.ts";
 import { emailTexts, accountTexts as t } from "../../texts/account.ts";
 import { Avatar } from "../../ui/avatar.tsx";
-import { Button } from "../../ui/button.tsx";
 import { Section } from "../../ui/card.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Input } from "../../ui/input.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { useForm } from "../../use-form.ts";
+import { SaveActions } from "../settings/save-actions.tsx";
 import { FormProblem } from "./form-problem.tsx";
 
 export function ProfileSection({ person }: { readonly person: Person }) {
@@ -19,10 +19,12 @@ export function ProfileSection({ person }: { readonly person: Person }) {
   const form = useForm(
     { name: person.name },
     { name: (value) => (value.trim() === "" ? emailTexts.required : undefined) },
+    `profile:${person.id}`,
   );
   const send = form.submit(async ({ name }) => {
     await call("PATCH /api/account", { body: { name } });
     await refresh(queries, "/api/account");
+    form.done();
     toast({ message: t.saved });
   });
   return (
@@ -31,9 +33,11 @@ export function ProfileSection({ person }: { readonly person: Person }) {
         title={t.profile}
         description={t.profileText}
         actions={
-          <Button type="submit" loading={form.attempt.isBusy}>
-            {t.save}
-          </Button>
+          <SaveActions
+            isChanged={form.values.name !== person.name}
+            isSaving={form.attempt.isBusy}
+            onDiscard={form.discard}
+          />
         }
       >
         <FormProblem form={form} />

@@ -23,6 +23,8 @@ export interface EditorState extends Editor {
   /** Came back from an earlier visit. */
   readonly isFromDraft: boolean;
   readonly setErrors: (error: unknown) => void;
+  /** The server said meanwhile how long new links last: an expiry that nobody touched follows. */
+  readonly follow: (initial: LinkForm) => void;
   /** Starts again from here, and forgets the draft. */
   readonly reset: (form: LinkForm, base: Link | undefined) => void;
   /** Goes on with the same texts, compared with another version of the link. */
@@ -84,6 +86,11 @@ export function useEditor(draftName: string, initial: LinkForm, link: Link | und
     },
     [draftName],
   );
+  const follow = ({ expires }: LinkForm) => {
+    if (expires === origin.expires) return;
+    setOrigin({ ...origin, expires });
+    if (form.expires === origin.expires) setDraft({ base, form: { ...form, expires } });
+  };
   const rebase = useCallback(
     (next: LinkForm, nextBase: Link) => {
       setDraft({ form: next, base: nextBase });
@@ -92,7 +99,7 @@ export function useEditor(draftName: string, initial: LinkForm, link: Link | und
     },
     [draftName],
   );
-  return { form, base, set, errorOf, errorsBelow, hasError, isChanged, isFromDraft, setErrors, reset, rebase };
+  return { form, base, set, errorOf, errorsBelow, hasError, isChanged, isFromDraft, setErrors, follow, reset, rebase };
 }
 
 const withoutPassword = ({ form, base }: Draft): Draft => ({

@@ -33,7 +33,7 @@ function NewLink() {
   const start = toFile ?? url;
   return (
     <LinkEditor
-      key={`${start} ${days}`}
+      key={start}
       title={t.newLink}
       draftName={`link:${slug}:new${start === "" ? "" : `:${start}`}`}
       initial={toFile === undefined ? emptyForm(url, days) : { ...emptyForm("", days), kind: "file", file: toFile }}

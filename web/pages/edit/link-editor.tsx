@@ -64,6 +64,9 @@ export function LinkEditor({ title, draftName, initial, again, notice, link }: L
     editor.reset(formOf(link), link);
   }
 
+  // Without starting again, which would take the focus from somebody who types.
+  if (link === undefined) editor.follow(initial);
+
   useEffect(() => {
     if (focusOn?.what === "error") focusFirstError(body.current);
     if (focusOn?.what === "start") destination.current?.focus();

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { call } from "../../api/call.ts";
 import type { UtmTemplate } from "../../api/generated.ts";
 import { listQuery, refresh } from "../../api/queries.ts";
-import { fieldErrorsOf, messageOf, useIntentKey } from "../../forms.ts";
+import { fieldErrorsOf, messageOf, useDraft, useIntentKey } from "../../forms.ts";
 import { editTexts, templateTexts as t } from "../../texts/edit.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Chip } from "../../ui/chip.tsx";
@@ -94,7 +94,8 @@ function SaveTemplate({ utm }: { readonly utm: UtmForm }) {
   const queries = useQueryClient();
   const toast = useToast();
   const [isOpen, setOpen] = useState(false);
-  const [name, setName] = useState("");
+  const { slug } = useWorkspace();
+  const [name, setName, forgetName] = useDraft(`utm-template:${slug}`, "");
   const [error, setError] = useState<string>();
   const [isSaving, setSaving] = useState(false);
   const body = { name: name.trim(), utm: utmOf(utm) ?? {} };
@@ -107,6 +108,7 @@ function SaveTemplate({ utm }: { readonly utm: UtmForm }) {
       intent.done();
       toast({ message: t.saved(body.name) });
       setName("");
+      forgetName();
       setOpen(false);
       await refresh(queries, path);
     } catch (problem) {

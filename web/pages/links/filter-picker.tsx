@@ -27,7 +27,7 @@ interface FilterPickerProps {
 export function FilterPicker({ kind, address, onKind, onChange, onClose }: FilterPickerProps) {
   if (kind === undefined) {
     return (
-      <ul className="-m-2 grid">
+      <ul ref={focusInside} className="-m-2 grid">
         {filterKinds.map((one) => (
           <li key={one}>
             <button
@@ -43,7 +43,7 @@ export function FilterPicker({ kind, address, onKind, onChange, onClose }: Filte
     );
   }
   return (
-    <div className="grid gap-3">
+    <div ref={focusInside} className="grid gap-3">
       <Picker kind={kind} address={address} onChange={onChange} />
       <div className="flex justify-between gap-2">
         <Button variant="quiet" size="sm" icon={ArrowLeft} onClick={() => onKind(undefined)}>
@@ -55,6 +55,12 @@ export function FilterPicker({ kind, address, onKind, onChange, onClose }: Filte
       </div>
     </div>
   );
+}
+
+/** When it appears: the button that was pressed is gone. A finger is not met by the keyboard of the phone. */
+function focusInside(content: HTMLElement | null): void {
+  if (content === null || matchMedia("(pointer: coarse)").matches) return;
+  content.querySelector<HTMLElement>("input, select, button")?.focus({ preventScroll: true });
 }
 
 type PickerProps = Pick<FilterPickerProps, "address" | "onChange">;

@@ -129,7 +129,7 @@ function Head({ name, address, period, onSort }: HeadProps) {
   const text =
     name === "clicks" ? (
       <Tooltip text={canSort ? t.clicksIn(periodWords[period]) : t.sortNeedsPeriod}>
-        <span>{label}</span>
+        <span tabIndex={canSort ? undefined : 0}>{label}</span>
       </Tooltip>
     ) : (
       label
@@ -164,6 +164,9 @@ const LinkRow = memo(
         selected={isSelected}
         current={isCurrent}
         data-link={link.id}
+        // Keys move the focus from row to row. The mark of the current row shows where it is.
+        tabIndex={isCurrent ? 0 : -1}
+        className="outline-hidden"
         onMouseDown={() => onCurrent(link.id)}
         onFocus={() => onCurrent(link.id)}
       >

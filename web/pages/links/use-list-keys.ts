@@ -3,7 +3,10 @@ import type { Link } from "../../api/generated.ts";
 import { useShortcuts } from "../../keys.ts";
 import type { Selection } from "./use-selection.ts";
 
-/** The row that keys act on, and the keys. It stays visible, and follows the focus and the pointer. */
+/**
+ * The row that keys act on, and the keys. It stays visible, and follows the focus and the pointer. Keys that move it take the focus
+ * along: a screen reader reads the row, and a drawer that closes returns to it.
+ */
 interface ListKeys {
   readonly links: readonly Link[];
   readonly selection: Selection;
@@ -28,19 +31,17 @@ export function useListKeys(keys: ListKeys) {
 
   useEffect(() => {
     if (current === undefined) return;
-    const row = document.querySelector<HTMLElement>(`[data-link="${CSS.escape(current)}"]`);
-    row?.scrollIntoView({ block: "nearest" });
+    rowOf(current)?.scrollIntoView({ block: "nearest" });
   }, [current]);
 
+  const goTo = (next: Link | undefined) => {
+    setCurrent(next?.id);
+    if (next !== undefined) rowOf(next.id)?.focus({ preventScroll: true });
+  };
   const move = (by: number) => {
     const next =
       links[place === -1 ? (by > 0 ? 0 : links.length - 1) : Math.max(0, Math.min(links.length - 1, place + by))];
-    if (next === undefined) return;
-    setCurrent(next.id);
-    // The focus of a row that was left would take Enter and Space.
-    if (document.activeElement instanceof HTMLElement && document.activeElement.closest("[data-link]")) {
-      document.activeElement.blur();
-    }
+    if (next !== undefined) goTo(next);
   };
   const onLink = (run: (link: Link) => void) => () => {
     if (link !== undefined) run(link);
@@ -58,8 +59,7 @@ export function useListKeys(keys: ListKeys) {
   const remove = () => {
     if (selection.size > 0 && !selection.isAll) keys.remove(selection.links);
     else if (link !== undefined && selection.size === 0) {
-      const next = links[place + 1] ?? links[place - 1];
-      setCurrent(next?.id);
+      goTo(links[place + 1] ?? links[place - 1]);
       keys.remove([link]);
     }
   };
@@ -85,13 +85,17 @@ export function useListKeys(keys: ListKeys) {
       keys: "escape",
       run: () => {
         if (selection.size > 0) selection.clear();
-        else if (current !== undefined) setCurrent(undefined);
-        else keys.clear();
+        else if (current !== undefined) {
+          setCurrent(undefined);
+          rowOf(current)?.blur();
+        } else keys.clear();
       },
     },
   ]);
   return { current, setCurrent };
 }
+
+const rowOf = (id: string) => document.querySelector<HTMLElement>(`[data-link="${CSS.escape(id)}"]`);
 
 /** Enter on a button or link is its own. */
 const isOnControl = (): boolean => document.activeElement?.closest("a,button,[role=button]") != null;

@@ -4,7 +4,8 @@ import { useState } from "react";
 import { call } from "../../api/call.ts";
 import type { Plan } from "../../api/generated.ts";
 import { listQuery } from "../../api/queries.ts";
-import { fieldErrorsOf } from "../../forms.ts";
+import { DraftNotice } from "../../draft-notice.tsx";
+import { fieldErrorsOf, useEdits } from "../../forms.ts";
 import { commonTexts } from "../../texts/common.ts";
 import { operatorTexts as t } from "../../texts/operator.ts";
 import { Button } from "../../ui/button.tsx";
@@ -75,12 +76,20 @@ interface PlanDialogProps {
   readonly onClose: () => void;
 }
 
+type Fields = Readonly<Record<LimitName | "name", string>>;
+
+const fieldsOf = (plan: Plan | undefined): Fields => ({
+  ...(Object.fromEntries(limitNames.map((one) => [one, String(plan?.limits[one] ?? "")])) as Record<LimitName, string>),
+  name: plan?.name ?? "",
+});
+
 function PlanDialog({ plan, taken, onClose }: PlanDialogProps) {
-  const [name, setName] = useState(plan?.name ?? "");
-  const [texts, setTexts] = useState(
-    () =>
-      Object.fromEntries(limitNames.map((one) => [one, String(plan?.limits[one] ?? "")])) as Record<LimitName, string>,
-  );
+  const edits = useEdits<Fields>(`plan:${plan?.name ?? ""}`, fieldsOf(plan));
+  const { name, ...texts } = edits.values;
+  const forget = () => {
+    edits.discard();
+    onClose();
+  };
   const save = useChange(
     () =>
       call("PUT /api/operator/plans/{name}", {
@@ -89,7 +98,7 @@ function PlanDialog({ plan, taken, onClose }: PlanDialogProps) {
           limitNames.map((one) => [one, wholeNumberOf(texts[one])]),
         ) as unknown as Plan["limits"],
       }),
-    { onDone: onClose },
+    { onDone: forget },
   );
   const errors = fieldErrorsOf(save.error);
   const isTaken = plan === undefined && taken.includes(name.trim());
@@ -103,7 +112,7 @@ function PlanDialog({ plan, taken, onClose }: PlanDialogProps) {
       closeLabel={commonTexts.close}
       footer={
         <>
-          <Button onClick={onClose}>{commonTexts.cancel}</Button>
+          <Button onClick={forget}>{commonTexts.cancel}</Button>
           <Button variant="primary" loading={save.isPending} onClick={() => !isTaken && save.mutate()}>
             {commonTexts.save}
           </Button>
@@ -111,6 +120,9 @@ function PlanDialog({ plan, taken, onClose }: PlanDialogProps) {
       }
     >
       <div className="grid gap-4 sm:grid-cols-2">
+        <div className="empty:hidden sm:col-span-2">
+          <DraftNotice edits={edits} />
+        </div>
         {plan === undefined && (
           <Field
             label={t.planName}
@@ -118,7 +130,7 @@ function PlanDialog({ plan, taken, onClose }: PlanDialogProps) {
             error={isTaken ? t.planTaken : errors.name}
             className="sm:col-span-2"
           >
-            <Input value={name} onChange={(event) => setName(event.target.value)} spellCheck={false} />
+            <Input value={name} onChange={(event) => edits.set({ name: event.target.value })} spellCheck={false} />
           </Field>
         )}
         {limitNames.map((one) => (
@@ -127,7 +139,7 @@ function PlanDialog({ plan, taken, onClose }: PlanDialogProps) {
               inputMode="numeric"
               value={texts[one]}
               placeholder={t.noLimit}
-              onChange={(event) => setTexts({ ...texts, [one]: event.target.value })}
+              onChange={(event) => edits.set({ [one]: event.target.value })}
             />
           </Field>
         ))}

@@ -25,8 +25,9 @@ export function useChange<Given = void>(
       return { isDone: await withProof(work, { accepts: ["fresh"] }), result };
     },
     async onSuccess({ isDone, result }) {
-      options.onDone?.();
+      // The proof was cancelled: what was typed stays open.
       if (!isDone) return;
+      options.onDone?.();
       toast({ message: options.done?.(result) ?? t.done });
       await refresh(queries, "/api/operator");
     },

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { call } from "../../api/call.ts";
 import type { OperatedWorkspace } from "../../api/generated.ts";
 import { listQuery } from "../../api/queries.ts";
-import { fieldErrorsOf } from "../../forms.ts";
+import { DraftNotice } from "../../draft-notice.tsx";
+import { fieldErrorsOf, useEdits } from "../../forms.ts";
 import { commonTexts } from "../../texts/common.ts";
 import { operatorTexts as t } from "../../texts/operator.ts";
 import { Button } from "../../ui/button.tsx";
@@ -22,12 +22,16 @@ interface LimitsProps {
 
 export function WorkspaceLimits({ workspace, onClose }: LimitsProps) {
   const { data: plans } = useQuery(listQuery("", "GET /api/operator/plans"));
-  const [plan, setPlan] = useState(workspace.plan);
-  const [limits, setLimits] = useState(() => choicesOf(workspace));
+  const before = choicesOf(workspace);
+  const edits = useEdits<Fields>(`limits:${workspace.id}`, { ...before, plan: workspace.plan });
+  const { plan, ...limits } = edits.values;
+  const forget = () => {
+    edits.discard();
+    onClose();
+  };
   const planLimits = plans?.items.find(({ name }) => name === plan)?.limits;
   const save = useChange(
     () => {
-      const before = choicesOf(workspace);
       const changed = limitNames.filter((name) => sentAs(limits[name]) !== sentAs(before[name]));
       const sent = Object.fromEntries(changed.map((name) => [name, sentAs(limits[name])]));
       return call("PATCH /api/operator/workspaces/{workspace}", {
@@ -35,7 +39,7 @@ export function WorkspaceLimits({ workspace, onClose }: LimitsProps) {
         body: { ...(plan !== workspace.plan && { plan }), ...(changed.length > 0 && { limits: sent }) },
       });
     },
-    { onDone: onClose },
+    { onDone: forget },
   );
   const errors = fieldErrorsOf(save.error);
   return (
@@ -48,7 +52,7 @@ export function WorkspaceLimits({ workspace, onClose }: LimitsProps) {
       closeLabel={commonTexts.close}
       footer={
         <>
-          <Button onClick={onClose}>{commonTexts.cancel}</Button>
+          <Button onClick={forget}>{commonTexts.cancel}</Button>
           <Button variant="primary" loading={save.isPending} onClick={() => save.mutate()}>
             {commonTexts.save}
           </Button>
@@ -56,10 +60,13 @@ export function WorkspaceLimits({ workspace, onClose }: LimitsProps) {
       }
     >
       <div className="grid gap-4 sm:grid-cols-2">
+        <div className="empty:hidden sm:col-span-2">
+          <DraftNotice edits={edits} />
+        </div>
         <Field label={t.plan} error={errors.plan} className="sm:col-span-2">
           <Select
             value={plan}
-            onValueChange={setPlan}
+            onValueChange={(chosen) => edits.set({ plan: chosen })}
             options={(plans?.items ?? [{ name: plan }]).map(({ name }) => ({ value: name, label: name }))}
           />
         </Field>
@@ -70,7 +77,7 @@ export function WorkspaceLimits({ workspace, onClose }: LimitsProps) {
             choice={limits[name]}
             ofPlan={planLimits?.[name]}
             error={errors[`limits.${name}`]}
-            onChange={(choice) => setLimits({ ...limits, [name]: choice })}
+            onChange={(choice) => edits.set({ [name]: choice })}
           />
         ))}
       </div>
@@ -83,6 +90,8 @@ interface LimitChoice {
   readonly from: "plan" | "none" | "own";
   readonly text: string;
 }
+
+type Fields = Readonly<Record<LimitName, LimitChoice> & { plan: string }>;
 
 /** An override that is null is "no limit", and one that is missing is the plan's. */
 const choicesOf = ({ overrides }: OperatedWorkspace): Readonly<Record<LimitName, LimitChoice>> =>

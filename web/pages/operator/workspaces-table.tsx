@@ -5,7 +5,7 @@ import { call } from "../../api/call.ts";
 import type { OperatedWorkspace } from "../../api/generated.ts";
 import { listQuery } from "../../api/queries.ts";
 import { formatDate } from "../../format.ts";
-import { useSettled } from "../../forms.ts";
+import { useDraft, useSettled } from "../../forms.ts";
 import { commonTexts } from "../../texts/common.ts";
 import { operatorTexts as t } from "../../texts/operator.ts";
 import { IconButton } from "../../ui/button.tsx";
@@ -69,12 +69,18 @@ export function WorkspacesTable() {
 function WorkspaceRow({ workspace }: { readonly workspace: OperatedWorkspace }) {
   const { id, name, slug, suspended, deleteAt } = workspace;
   const [open, setOpen] = useState<"limits" | "suspend" | "remove">();
-  const [reason, setReason] = useState("");
+  const [reason, setReason, forgetReason] = useDraft(`suspension:${id}`, "");
   const close = () => setOpen(undefined);
   const path = { workspace: id };
   const suspend = useChange(
     () => call("PUT /api/operator/workspaces/{workspace}/suspension", { path, body: { reason: reason.trim() } }),
-    { onDone: close },
+    {
+      onDone() {
+        close();
+        setReason("");
+        forgetReason();
+      },
+    },
   );
   const resume = useChange(() => call("DELETE /api/operator/workspaces/{workspace}/suspension", { path }));
   const remove = useChange(() => call("DELETE /api/operator/workspaces/{workspace}", { path }), { onDone: close });

@@ -7,7 +7,9 @@ import { overviewTexts } from "../../texts/overview.ts";
 import { Card, CardTitle } from "../../ui/card.tsx";
 import { cx } from "../../ui/class-names.ts";
 import { Meter, meterTone } from "../../ui/meter.tsx";
+import { ShortAddress } from "../../ui/short-address.tsx";
 import { useWorkspace } from "../../workspace.ts";
+import { shortly } from "../edit/link-form.ts";
 import { Loaded } from "../report/loaded.tsx";
 import { CardWaiting } from "./card-waiting.tsx";
 
@@ -66,14 +68,14 @@ function NearLine({ use }: { readonly use: Near }) {
         className="grid gap-1.5 px-4 py-2 hover:bg-hover"
       >
         <span className="flex gap-2">
-          <span className="min-w-0 flex-1 truncate" title={use.code}>
-            /{use.code}
+          <span className="min-w-0 flex-1" title={use.shortUrl}>
+            <ShortAddress domain={use.domain} code={use.code} />
           </span>
           <span className={cx("flex-none text-12 leading-5", tone === "bad" ? "text-bad" : "text-warn")}>
             {used >= limit ? t.full : spentAt && t.fullAround(formatDay(spentAt))}
           </span>
         </span>
-        <Meter size="sm" label={`/${use.code}`} used={used} limit={limit} valueText={text} />
+        <Meter size="sm" label={shortly(use.shortUrl)} used={used} limit={limit} valueText={text} />
         <span className="num text-12 text-text-3">{text}</span>
       </Link>
     </li>

@@ -9,7 +9,7 @@ import { call } from "../../api/call.ts";
 import type { Tag } from "../../api/generated.ts";
 import { listQuery, refresh } from "../../api/queries.ts";
 import { formatNumber } from "../../format.ts";
-import { fieldErrorsOf, messageOf, useSettled } from "../../forms.ts";
+import { fieldErrorsOf, messageOf, useEdits, useSettled } from "../../forms.ts";
 import { linksTexts, tagsTexts as t } from "../../texts/links.ts";
 import { Button, buttonClass, IconButton } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -167,7 +167,8 @@ function RenameTag({ tag: { tag }, onClose }: { readonly tag: Tag; readonly onCl
   const queries = useQueryClient();
   const toast = useToast();
   const takeBack = useUndo();
-  const [name, setName] = useState(tag);
+  const edits = useEdits(`tag:${slug}:${tag}`, { name: tag });
+  const { name } = edits.values;
   const wanted = useSettled(name.trim(), 200);
   const { data } = useQuery({
     ...listQuery(slug, "GET /api/tags", { prefix: wanted, limit: 20 }),
@@ -179,6 +180,7 @@ function RenameTag({ tag: { tag }, onClose }: { readonly tag: Tag; readonly onCl
     onSuccess: ({ changed, undo, isComplete }) => {
       const action = { label: linksTexts.undo, onAction: () => void takeBack(undo) };
       const message = t.renamed(changed, name.trim());
+      edits.discard();
       toast({ message: isComplete ? message : `${message} ${t.notComplete}`, ...(undo.length > 0 && { action }) });
       onClose();
     },
@@ -199,13 +201,20 @@ function RenameTag({ tag: { tag }, onClose }: { readonly tag: Tag; readonly onCl
             maxLength={50}
             autoComplete="off"
             onChange={(event) => {
-              setName(event.target.value);
+              edits.set({ name: event.target.value });
               rename.reset();
             }}
           />
         </Field>
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{linksTexts.cancel}</Button>
+          <Button
+            onClick={() => {
+              edits.discard();
+              onClose();
+            }}
+          >
+            {linksTexts.cancel}
+          </Button>
           <Button type="submit" variant="primary" loading={rename.isPending}>
             {other ? t.mergeAction : t.renameAction}
           </Button>

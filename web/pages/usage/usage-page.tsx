@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { LimitUse } from "../../api/generated.ts";
+import type { LimitUse, Usage } from "../../api/generated.ts";
 import { listQuery } from "../../api/queries.ts";
 import {
   formatBytes,
@@ -16,8 +16,10 @@ import { usageTexts as t } from "../../texts/usage.ts";
 import { Card, CardTitle } from "../../ui/card.tsx";
 import { Meter } from "../../ui/meter.tsx";
 import { Page, PageHeader } from "../../ui/page.tsx";
+import { ShortAddress } from "../../ui/short-address.tsx";
 import { Empty, ErrorState, Skeleton } from "../../ui/states.tsx";
 import { useWorkspace } from "../../workspace.ts";
+import { shortly } from "../edit/link-form.ts";
 
 const refetchMs = 30_000;
 
@@ -118,7 +120,7 @@ function LimitCard({ use }: { readonly use: LimitUse }) {
   );
 }
 
-function LinkLine({ use }: { readonly use: LimitUse & { readonly link: string; readonly code: string } }) {
+function LinkLine({ use }: { readonly use: Usage["hitsPerLinkPerMonth"][number] }) {
   const { slug } = useWorkspace();
   const { used, limit, spentAt } = use;
   if (used === null || limit === null) return null;
@@ -130,10 +132,12 @@ function LinkLine({ use }: { readonly use: LimitUse & { readonly link: string; r
         search={{}}
         className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-1 px-3.5 py-2.5 hover:bg-hover sm:grid-cols-[minmax(0,14rem)_minmax(0,1fr)_12rem]"
       >
-        <span className="truncate font-medium">/{use.code}</span>
+        <span className="min-w-0 font-medium" title={use.shortUrl}>
+          <ShortAddress domain={use.domain} code={use.code} />
+        </span>
         <span className="max-sm:order-last max-sm:col-span-2">
           <Meter
-            label={t.openLink(use.code)}
+            label={t.openLink(shortly(use.shortUrl))}
             used={used}
             limit={limit}
             valueText={t.hits(formatNumber(used), formatNumber(limit))}
