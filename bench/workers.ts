@@ -2,8 +2,8 @@
  * What several processes on one port cost: CPU per redirect, memory and start of a worker.
  *
  * Method: three servers on the same PostgreSQL and Redis: one process, and `--workers 2` and `--workers 4`. One link is in
- * their memory. All get the same load, 5,000 requests a second, evenly spaced, over 16 connections for each process,
- * interleaved round by round. That is far less than they can take: with two cores, full load would measure how four
+ * their memory. All get the same load, 5,000 requests a second with all 14 headers of Chrome, evenly spaced, over 16
+ * connections for each process, interleaved round by round. That is far less than they can take: with two cores, full load would measure how four
  * processes and their client compete for them. The figure is the CPU time of all processes of a server, the supervisor
  * included, per request. It contains what they do when nobody comes, such as reading the change feed, and what the
  * requests leave behind: writing the hits of the last second. What they do when nobody comes is also shown alone.
@@ -17,7 +17,7 @@ import { startRedis } from "../test/ground/redis.ts";
 import { type Server, startServer } from "../test/ground/server.ts";
 import type { Bench, Figure, Target } from "./bench.ts";
 import { children, cpuMicros, cpuMicrosOfTree } from "./cpu.ts";
-import { browserHeaders, load } from "./load.ts";
+import { chromeHeaders, load } from "./load.ts";
 import { memoryOf } from "./memory-of.ts";
 import { openPacer } from "./paced.ts";
 import { compare, rotated } from "./rounds.ts";
@@ -77,7 +77,7 @@ async function run(): Promise<readonly Figure[]> {
     for (const { server } of contenders) await inMemoryOfAll(server, code);
     for (const { server } of contenders) {
       const url = `${server.url}/${code}`;
-      await load({ url, connections: warmConnections, seconds: warmSeconds, headers: browserHeaders });
+      await load({ url, connections: warmConnections, seconds: warmSeconds, headers: chromeHeaders });
     }
     for (let i = 0; i < rounds; i++) {
       for (const one of rotated(contenders, i)) {
@@ -126,7 +126,9 @@ async function inMemoryOfAll({ url }: Server, code: string): Promise<void> {
 const serving = ({ pid }: Server, count: number): number[] => (count === 1 ? [pid] : children(pid));
 
 async function sample({ server, count, micros, p99Ms }: Contender, code: string): Promise<void> {
-  const pacer = await openPacer(server.port, 302, { connections: connectionsEach * count, exact: true });
+  const requestOf = (path: string) =>
+    [`GET ${path} HTTP/1.1`, `Host: 127.0.0.1:${server.port}`, ...chromeHeaders, "", ""].join("\r\n");
+  const pacer = await openPacer(server.port, 302, { connections: connectionsEach * count, exact: true, requestOf });
   const before = cpuMicrosOfTree(server.pid);
   const { latencies } = await pacer.run([`/${code}`], perSecondInAll, Bun.sleep(roundMs));
   await Bun.sleep(recordedMs);
