@@ -93,7 +93,7 @@ export const tenantMistakes: Mistakes = {
     from: 'if (kind === "plan" && plans.announce(key, version)) generation++;',
     to: 'if (kind === "plan") plans.announce(key, version);',
     tests: known,
-    only: "a plan that changes",
+    only: "not current after them",
   },
   "standing-by-an-older-plan": {
     file: "tenants/known-tenants.ts",

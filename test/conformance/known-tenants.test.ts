@@ -270,6 +270,14 @@ onEachDatabase(({ openTwo }) => {
     expect(known.peek(numbers[1])).toBe(two);
     expect(two.generation).toBe(known.generation);
     expect((await known.lookup(numbers[0])).isStopped).toBe(true);
+
+    await tenantsOf().change(await slugOf(bystander), { plan: team }, byCommand);
+    await follow();
+    const third = await known.lookup(numbers[1]);
+    expect(third.generation).toBe(known.generation);
+    await changePlan(5);
+    await follow();
+    expect(third.generation).toBeLessThan(known.generation);
   });
 
   test("a server that does not hear of the feed trusts a tenant and a plan for one second, and then knows what was last known", async () => {
