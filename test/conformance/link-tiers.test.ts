@@ -239,7 +239,7 @@ if (redisAvailable()) {
       /** As `server/cache.ts` puts a server together, with Redis just corrected and the feed just read. */
       async function openServer(redis: Redis, source: Source<CachedLink>) {
         const counts = countCache(createMetrics());
-        const tier = createRedisCache({ redis, form: linkForm, clock: systemClock });
+        const tier = createRedisCache({ redis, form: linkForm, clock: systemClock, later: (write) => write() });
         for (const tag of tier.servers()) {
           if ((await tier.stand(tag)).position === "") await tier.begin(tag, position);
           tier.believe(tag, systemClock.elapsed());
