@@ -89,6 +89,14 @@ describe("while the first store is slow", () => {
     expect(first.cancelled).toHaveLength(8);
   });
 
+  test("its late answer is used if it comes before that of the second, which takes back its own", async () => {
+    const { first, second, store } = slowWorld();
+    second.acquire = never;
+    expect(await store.acquire(ask("1"), progress(true))).toMatchObject({ lender: "redis", lease: "1" });
+    expect(second.cancelled).toEqual(["1"]);
+    expect(first.cancelled).toEqual([]);
+  });
+
   test("it still lends to those who ask ahead: an answer that is slow but in their time counts as too slow for visitors", async () => {
     const { first, second, breaker, store } = slowWorld();
     for (let i = 0; i < 8; i++) {

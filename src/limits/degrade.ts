@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Breaker } from "../base/breaker.ts";
 import type { Clock } from "../base/clock.ts";
 import { withDeadline } from "../base/deadline.ts";
+import type { Store } from "../base/patience.ts";
 import type { Ask, LeaseAnswer, LeaseStore } from "./leases.ts";
 import { type RefillProgress, Skipped } from "./refill.ts";
 
@@ -44,11 +45,15 @@ export function degrading(
   const unsureInFirst = new LRUCache<string, Ask>({ max: unsureMost });
   const unsureInSecond = new LRUCache<string, Ask>({ max: unsureMost });
 
-  async function fromFirst(ask: Ask, progress: RefillProgress): Promise<LeaseAnswer> {
+  async function fromFirst(
+    ask: Ask,
+    progress: RefillProgress,
+    sent: (answer: Promise<LeaseAnswer>) => void,
+  ): Promise<LeaseAnswer> {
     let asked: Promise<LeaseAnswer> | undefined;
     const answered = Promise.withResolvers<void>();
-    const begin = () =>
-      first.acquire(ask, {
+    const begin = () => {
+      const answer = first.acquire(ask, {
         ...progress,
         on(store) {
           // The first store has answered and waits for SQL: that says nothing about its own speed.
@@ -56,6 +61,9 @@ export function degrading(
           progress.on(store);
         },
       });
+      sent(answer);
+      return answer;
+    };
     try {
       await breakerOf(ask).run(() => {
         asked = begin();
@@ -71,12 +79,22 @@ export function degrading(
     return await progress.orSkip(asked as Promise<LeaseAnswer>);
   }
 
-  async function instead(ask: Ask, limit: string): Promise<LeaseAnswer> {
+  /** From the second; or from the first, if its answer comes after all and before: of a crowd, it may answer all of them by then. */
+  async function instead(ask: Ask, limit: string, late: Promise<LeaseAnswer> | undefined): Promise<LeaseAnswer> {
     const asked = unsureInSecond.get(limit) ?? ask;
     unsureInSecond.set(limit, asked);
-    const answer = await second.acquire(asked);
-    unsureInSecond.delete(limit);
-    takeBack(first, unsureInFirst, limit);
+    const fromSecond = second.acquire(asked).then((answer) => ({ answer, isFirst: false }));
+    const fromFirst = late?.then((answer) => ({ answer, isFirst: true }));
+    const { answer, isFirst } = await (fromFirst === undefined
+      ? fromSecond
+      : Promise.any([fromSecond, fromFirst]).catch(() => fromSecond));
+    if (isFirst) {
+      unsureInFirst.delete(limit);
+      takeBack(second, unsureInSecond, limit);
+    } else {
+      unsureInSecond.delete(limit);
+      takeBack(first, unsureInFirst, limit);
+    }
     return answer;
   }
 
@@ -90,9 +108,13 @@ export function degrading(
     async acquire(ask, progress = unhurried) {
       const limit = `${ask.draws} ${ask.key}`;
       let isThere = true;
+      let late: Promise<LeaseAnswer> | undefined;
       try {
-        // An answer of the first store after it was given up is ignored.
-        const answer = await fromFirst(ask, { ...progress, on: (store) => isThere && progress.on(store) });
+        // Once it was given up, the first store no longer says what is waited for.
+        const shown = { ...progress, on: (store: Store) => void (isThere && progress.on(store)) };
+        const answer = await fromFirst(ask, shown, (sent) => {
+          late = sent;
+        });
         unsureInFirst.delete(limit);
         takeBack(second, unsureInSecond, limit);
         return answer;
@@ -100,7 +122,7 @@ export function degrading(
         isThere = false;
         unsureInFirst.set(limit, ask);
         progress.on("sql");
-        return await instead(ask, limit);
+        return await instead(ask, limit, late);
       }
     },
   };

@@ -39,6 +39,8 @@ export interface RedisCacheOptions<Value> {
   readonly random?: () => number;
   /** When the reads of one turn begin. */
   readonly nextTurn?: (start: () => void) => void;
+  /** When something is written: some milliseconds later by default. */
+  readonly later?: (write: () => void) => void;
 }
 
 export interface RedisCache<Value> extends Tier<Value>, CorrectableTier {
@@ -69,6 +71,7 @@ const believedMs = 1_500;
 const writesMost = 1_000;
 const writesPerTurn = 50;
 const writeAfterMs = 5;
+const inSomeMs = (write: () => void): void => void setTimeout(write, writeAfterMs);
 const fencesAtOnce = 100;
 const keysPerRead = 256;
 const plain = "0";
@@ -91,7 +94,7 @@ interface Read {
 
 export function createRedisCache<Value>(options: RedisCacheOptions<Value>): RedisCache<Value> {
   const { redis, form, written, clock = systemClock, random = Math.random, lifeMs = () => linkMs } = options;
-  const { missingMs = missingMsByDefault, jitter = jitterByDefault } = options;
+  const { missingMs = missingMsByDefault, jitter = jitterByDefault, later = inSomeMs } = options;
   const servers = new Map<string, Server>();
   let writing = 0;
   const unsent: (() => void)[] = [];
@@ -145,14 +148,12 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
 
   /** Visitors come first: of a crowd, some are written every few milliseconds, after their answers. */
   function sendLater(send: () => void): void {
-    if (unsent.push(send) === 1) sendSomeSoon();
+    if (unsent.push(send) === 1) later(sendSome);
   }
 
-  function sendSomeSoon(): void {
-    setTimeout(() => {
-      for (const send of unsent.splice(0, writesPerTurn)) send();
-      if (unsent.length > 0) sendSomeSoon();
-    }, writeAfterMs);
+  function sendSome(): void {
+    for (const send of unsent.splice(0, writesPerTurn)) send();
+    if (unsent.length > 0) later(sendSome);
   }
 
   const namesOf = (key: string) => keysOf(form.name, serverOf(key)?.epoch ?? plain, key);

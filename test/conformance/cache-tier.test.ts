@@ -38,6 +38,8 @@ const later = "00000000000000000000.0000000000000002";
 
 let names = 0;
 const fresh = (what: string) => `${what}${++names}`;
+/** What was written is then answered before what is sent afterwards. */
+const atOnce = (write: () => void) => write();
 
 const places = redisAvailable()
   ? ([
@@ -52,7 +54,8 @@ for (const [name, start] of places) {
     let redis: Redis;
     let cache: RedisCache<Thing>;
 
-    const open = (one = form, random = () => 0.5) => createRedisCache<Thing>({ redis, form: one, random });
+    const open = (one = form, random = () => 0.5) =>
+      createRedisCache<Thing>({ redis, form: one, random, later: atOnce });
 
     /** As the follower does it when nothing has changed. */
     async function correct(one: RedisCache<Thing>, position = plain): Promise<void> {
@@ -113,7 +116,7 @@ for (const [name, start] of places) {
           return redis.send(key, command);
         },
       };
-      const one = createRedisCache<Thing>({ redis: counting, form });
+      const one = createRedisCache<Thing>({ redis: counting, form, later: atOnce });
       await correct(one);
       const keys = Array.from({ length: 300 }, () => fresh("k"));
       for (const [i, key] of keys.entries()) if (i % 3 === 0) await put(one, key, thing(i + 1));
@@ -159,6 +162,7 @@ for (const [name, start] of places) {
       const key = fresh("k");
       const life = () => ttlMs(1_001, 0);
       const one = createRedisCache<Thing>({
+        later: atOnce,
         redis,
         form,
         lifeMs: life,
@@ -227,7 +231,7 @@ for (const [name, start] of places) {
       for (const wrongMs of [-600_000, 600_000]) {
         const key = fresh("k");
         const clock = { ...systemClock, now: () => systemClock.now() + wrongMs };
-        const one = createRedisCache<Thing>({ redis, form, clock });
+        const one = createRedisCache<Thing>({ redis, form, clock, later: atOnce });
         await stands(one);
         const until = one.ticket(key)?.until ?? 0;
         expect(Math.abs(until - systemClock.now() - 1_000)).toBeLessThan(60_000);
@@ -243,7 +247,7 @@ for (const [name, start] of places) {
           return generation;
         },
       };
-      const one = createRedisCache<Thing>({ redis: reconnecting, form });
+      const one = createRedisCache<Thing>({ redis: reconnecting, form, later: atOnce });
       await correct(one);
       expect(one.trusts(key)).toBe(true);
       generation++;

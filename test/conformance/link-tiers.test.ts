@@ -263,7 +263,7 @@ if (redisAvailable()) {
         sizeOf: (value: Value) => number,
       ) {
         const counts = countCache(createMetrics());
-        const tier = createRedisCache({ redis, form: sharedForm, clock: systemClock });
+        const tier = createRedisCache({ redis, form: sharedForm, clock: systemClock, later: (write) => write() });
         for (const tag of tier.servers()) {
           if ((await tier.stand(tag)).position === "") await tier.begin(tag, position);
           tier.believe(tag, systemClock.elapsed());

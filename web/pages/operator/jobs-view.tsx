@@ -11,14 +11,14 @@ export function JobsView() {
   return (
     <Loaded query={jobs}>
       {({ items }) => (
-        <Table label={t.sections.jobs} minWidthPx={520} columns={[220, { wide: undefined }, 140, { wide: 160 }]}>
+        <Table label={t.sections.jobs} minWidthPx={520} columns={[undefined, { wide: undefined }, { wide: 140 }, 140]}>
           <TableHead>
             <HeadCell>{t.jobName}</HeadCell>
             <HeadCell wide>{t.state}</HeadCell>
-            <HeadCell align="end">{t.lastSuccess}</HeadCell>
             <HeadCell wide align="end">
               {t.failures}
             </HeadCell>
+            <HeadCell align="end">{t.lastSuccess}</HeadCell>
           </TableHead>
           <TableBody>
             {items.map(({ name, succeededAt, failures, error }) => {
@@ -32,11 +32,11 @@ export function JobsView() {
                   <Cell wide title={error ?? undefined}>
                     {state}
                   </Cell>
-                  <Cell align="end" muted title={succeededAt ? formatDateTime(succeededAt) : undefined}>
-                    {succeededAt ? formatRelative(succeededAt) : t.never}
-                  </Cell>
                   <Cell wide align="end">
                     {formatNumber(failures)}
+                  </Cell>
+                  <Cell align="end" muted title={succeededAt ? formatDateTime(succeededAt) : undefined}>
+                    {succeededAt ? formatRelative(succeededAt) : t.never}
                   </Cell>
                 </Row>
               );
