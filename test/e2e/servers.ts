@@ -230,7 +230,7 @@ export function siteOf(server: Server, env: Environment): Site {
     },
     async create(fields) {
       const reply = await call("POST", "/api/links", { body: fields });
-      if (reply.status !== 201) throw new Error(`no link was made: ${reply.text}`);
+      if (reply.status !== 201) throw new Error(`no link was made: ${reply.text}\n${server.output().slice(-5_000)}`);
       return reply.json();
     },
     send,

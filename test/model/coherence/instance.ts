@@ -50,6 +50,7 @@ export async function openInstance({ code, sql, redis, clock, steps }: InstanceP
   const tier = code.redisCache.createRedisCache<Thing>({
     ...{ redis, form, clock, random: () => 0.5 },
     nextTurn: (start) => void steps.step("reads of a turn are gathered").then(start),
+    later: (write) => void steps.step("a write to Redis waits").then(write),
   });
   const source = code.tiered.createTiered<Thing>({
     tier,
