@@ -19,15 +19,12 @@ db.run("pragma secure_delete = on");
 
 const lookup = db.query<Record<string, string | number | null>, [string, string]>(`
   select v.version, l.url, l.permanent, l.status, l.expires_at, l.fallback_url, l.password_hash, l.rules, l.split, l.utm,
-    l.forward_query, l.file_id, l.tenant_id, f.name, f.type, f.size_bytes, f.sha256, l.hits_per_month, t.plan,
-    t.limits as overrides, p.limits as plan_limits, l.number, t.number as tenant, l.tags, l.facts,
-    c.facts as tenant_facts, s.suspended_at, st.suspended_at as tenant_suspended_at, t.delete_at as tenant_delete_at
+    l.forward_query, l.file_id, l.tenant_id, f.name, f.type, f.size_bytes, f.sha256, l.hits_per_month, l.number,
+    t.number as tenant, l.tags, l.facts, s.suspended_at
   from link_versions v left join links l on l.domain = v.domain and l.code = v.code
     left join files f on f.id = l.file_id and f.tenant_id = l.tenant_id and f.state = 'stored'
-    left join tenants t on t.id = l.tenant_id left join plans p on p.name = t.plan
+    left join tenants t on t.id = l.tenant_id
     left join suspended_links s on s.domain = v.domain and s.code = v.code
-    left join suspended_tenants st on st.tenant_id = l.tenant_id
-    left join click_tenants c on c.tenant_id = l.tenant_id
   where v.domain = ? and v.code = ?`);
 const month = new Date().toISOString().slice(0, 7);
 const selectMonth = db.query(
