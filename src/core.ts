@@ -41,7 +41,7 @@ import { firstFingerprint, requireSalt, takeCodeBlock } from "./sql/code-counter
 import { tryLockFolder } from "./sql/folder-lock.ts";
 import { migrate, requireCurrentSchema, schemaState } from "./sql/migrate.ts";
 import type { PostgresOptions } from "./sql/postgres.ts";
-import type { Sql } from "./sql/sql.ts";
+import { type Sql, statementMs } from "./sql/sql.ts";
 import { type ApiKey, createKeys, type KeyHash, type Keys, keySource, sizeOfKey } from "./tenants/keys.ts";
 import { createTenants, type Tenants } from "./tenants/tenants.ts";
 
@@ -192,7 +192,10 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
 
 const callerBytes = 8 * 1_048_576;
 
-/** What lets somebody in. When the database cannot say whether it still does, nobody is let in: `staleMs`. */
+/**
+ * What lets somebody in. When the database cannot say whether it still does, nobody is let in: `staleMs`. A call waits as long
+ * as for its own statements, which are not a visitor's 100 ms.
+ */
 const openCallers = <Value extends object, Key extends string>(
   { wait }: Config,
   clock: Clock,
@@ -200,7 +203,8 @@ const openCallers = <Value extends object, Key extends string>(
   sizeOf: (value: Value) => number,
 ): Cache<Value, Key> =>
   createCache<Value, Key>({
-    ...{ source, clock, counts: uncounted(), sizeBytes: callerBytes, sizeOf, wait, staleMs: 0 },
+    ...{ source, clock, counts: uncounted(), sizeBytes: callerBytes, sizeOf, staleMs: 0 },
+    wait: { ...wait, sql: Math.max(wait.sql, statementMs) },
   });
 
 async function pageOf(safeFetch: SafeFetch, url: string): Promise<string | undefined> {
