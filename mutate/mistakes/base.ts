@@ -135,7 +135,7 @@ export const base: Mistakes = {
   },
   "patience-never-ends": {
     file: "base/patience.ts",
-    from: "patience[store] = Math.max(0, patience[store] - (clock.attended() - started));",
+    from: "patience[store] = Math.max(0, waitMs - (clock.attended(waitMs) - started));",
     to: "",
     tests: ["src/base/patience.test.ts"],
   },

@@ -8,8 +8,11 @@ export interface Clock {
   now(): number;
   /** Milliseconds that never decrease, for durations and deadlines. */
   elapsed(): number;
-  /** The same without the time in which this thread was too busy to notice an answer, for short waits: see `attention.ts`. */
-  attended(): number;
+  /**
+   * By what a wait of so many milliseconds is judged: the same, and for a short one without the time in which this thread was
+   * too busy to notice an answer (`attention.ts`).
+   */
+  attended(waitMs: number): number;
   /** Calls `work` once a wait is over, unless the returned function is called before. A short one is over by `attended`. */
   afterWait(ms: number, work: () => void): () => void;
   /** Calls `work` once, so many milliseconds from now, unless the returned function is called before. */
@@ -37,7 +40,7 @@ function threadCpuMs(): number {
 export const systemClock: Clock = {
   now: () => Date.now(),
   ...machineTime,
-  attended: attention.passed,
+  attended: (waitMs) => (waitMs > shortMostMs ? machineTime.elapsed() : attention.passed()),
   afterWait: (ms, work) => (ms > shortMostMs ? machineTime : attention).after(ms, work),
 };
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { manualClock } from "./clock.ts";
+import { manualClock, systemClock } from "./clock.ts";
 import { Late } from "./deadline.ts";
 import { within } from "./patience.ts";
 
@@ -23,4 +23,10 @@ test("every wait is deducted from what the visitor has for that store, whether i
 test("a visitor without time left is late at once", async () => {
   const never = new Promise<never>(() => {});
   await expect(within({ redis: 0, sql: 0 }, "sql", never, manualClock(0))).rejects.toBeInstanceOf(Late);
+});
+
+test("a long wait uses up patience too, although only short ones are looked at every few milliseconds", async () => {
+  const patience = { redis: 50, sql: 2_000 };
+  await within(patience, "sql", new Promise((resolve) => setImmediate(resolve)), systemClock);
+  expect(patience.sql).toBeLessThan(2_000);
 });

@@ -21,10 +21,11 @@ export async function within<Result>(
   work: Promise<Result>,
   clock: Clock,
 ): Promise<Result> {
-  const started = clock.attended();
+  const waitMs = patience[store];
+  const started = clock.attended(waitMs);
   try {
-    return await withDeadline(work, patience[store], names[store], clock);
+    return await withDeadline(work, waitMs, names[store], clock);
   } finally {
-    patience[store] = Math.max(0, patience[store] - (clock.attended() - started));
+    patience[store] = Math.max(0, waitMs - (clock.attended(waitMs) - started));
   }
 }

@@ -94,7 +94,7 @@ export function gatheredSource<Value>(
   }
 
   function start(): void {
-    const now = clock.attended();
+    const now = clock.attended(waitMs);
     const batch: Pending<Value>[] = [];
     let taken = 0;
     for (const one of queue) {
@@ -151,7 +151,7 @@ export function gatheredSource<Value>(
   return {
     async load(key, _, visit) {
       if (visit === undefined) return await pendingFor(key, Number.POSITIVE_INFINITY);
-      const answer = pendingFor(key, clock.attended() + visit.patience.sql);
+      const answer = pendingFor(key, clock.attended(waitMs) + visit.patience.sql);
       try {
         return await within(visit.patience, "sql", answer, clock);
       } catch (error) {

@@ -78,9 +78,10 @@ export function startRefill(clock: Clock, urgent: boolean, work: (progress: Refi
     async wait(patience) {
       while (!isOver) {
         const waitedFor = store;
-        const started = clock.attended();
-        const inTime = await happens(patience[waitedFor]);
-        patience[waitedFor] = Math.max(0, patience[waitedFor] - (clock.attended() - started));
+        const waitMs = patience[waitedFor];
+        const started = clock.attended(waitMs);
+        const inTime = await happens(waitMs);
+        patience[waitedFor] = Math.max(0, waitMs - (clock.attended(waitMs) - started));
         if (inTime) continue;
         // The other lender is SQL: a visitor with no time for SQL has none for that either.
         if (skip === undefined || waitedFor === "sql") throw new Late("the lease did not come in time");
