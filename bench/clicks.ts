@@ -23,7 +23,7 @@ const bytesOfClick = 250;
 export const clicks: Bench = {
   name: "clicks",
   shows: "CPU of facts per redirect, clicks recorded per second, reports over 1 M to 100 M clicks, and bytes per click",
-  needs: ["nginx", "wrk", "postgresql"],
+  needs: ["nginx", "postgresql"],
   parts: ["facts", "recording", "reports", ...databases],
   run,
 };

@@ -3,7 +3,7 @@
  *
  * The figure is the CPU time of the server's own process per request. It includes what a request leaves behind: ours
  * counts the visits of a second and then writes them to the database, so each sample of it ends after that. Each server
- * is pinned to one core and wrk to another, with 32 connections that stay open.
+ * is pinned to one core, and the client, which never sleeps (`awake.ts`), to another, with 32 connections that stay open.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,20 +12,21 @@ import { freePort } from "../test/ground/ports.ts";
 import { type Child, startProcess, until } from "../test/ground/process.ts";
 import type { Server } from "../test/ground/server.ts";
 import { tempFolder } from "../test/ground/temp.ts";
+import { loadAwake } from "./awake.ts";
 import type { Figure, Target } from "./bench.ts";
 import { children, cpuMicros } from "./cpu.ts";
-import { browserHeaders, chromeHeaders, load } from "./load.ts";
+import { browserHeaders, chromeHeaders } from "./load.ts";
 import { compare, rotated } from "./rounds.ts";
 import { median, type Progress, round, table } from "./show.ts";
 import { destination } from "./subject.ts";
 
 export interface Contender {
   readonly name: string;
-  readonly url: string;
+  readonly port: number;
+  /** Requested in turn. */
+  readonly paths: readonly string[];
   readonly pid: number;
   readonly headers: readonly string[];
-  /** For wrk. */
-  readonly script?: string;
   /** How long after the last request it has written everything. */
   readonly writesMs: number;
 }
@@ -33,7 +34,7 @@ export interface Contender {
 export interface Sample {
   readonly micros: number;
   readonly perSecond: number;
-  /** How much of its core it used while there were requests. Below 1 it waited for wrk. */
+  /** How much of its core it used while there were requests. Below 1 it waited for the client. */
   readonly busy: number;
 }
 
@@ -41,7 +42,7 @@ export interface Plan {
   readonly rounds: number;
   readonly warmSeconds: number;
   readonly roundSeconds: number;
-  /** Of wrk. */
+  /** Of the client. */
   readonly core: number;
 }
 
@@ -61,7 +62,7 @@ export async function measure(
 ): Promise<Samples> {
   const samples = new Map(contenders.map((contender): [Contender, Sample[]] => [contender, []]));
   for (const contender of contenders) {
-    await requireRedirect(contender.url);
+    await requireRedirect(contender);
     shown.now(`warming up ${contender.name}`);
     await sample(contender, core, warmSeconds);
   }
@@ -75,15 +76,12 @@ export async function measure(
 }
 
 async function sample(
-  { url, pid, script, headers, writesMs }: Contender,
+  { port, paths, pid, headers, writesMs }: Contender,
   core: number,
   seconds: number,
 ): Promise<Sample> {
   const before = cpuMicros(pid);
-  const loaded = await load({
-    ...{ url, connections, seconds, core, headers },
-    ...(script === undefined ? {} : { script }),
-  });
+  const loaded = await loadAwake({ port, paths, headers, connections, seconds, core });
   const answered = cpuMicros(pid) - before;
   await Bun.sleep(writesMs);
   return {
@@ -123,7 +121,8 @@ export const ratioOf = (samples: Samples, name: string, one: Contender, other: C
 
 export const microsOf = (samples: readonly Sample[]): number[] => samples.map(({ micros }) => micros);
 
-async function requireRedirect(url: string): Promise<void> {
+async function requireRedirect({ port, paths }: Contender): Promise<void> {
+  const url = `http://127.0.0.1:${port}${paths[0]}`;
   const response = await fetch(url, { redirect: "manual" });
   const location = response.headers.get("location") ?? "";
   if (response.status !== 302 || !location.startsWith(destination) || (await response.text()) !== "") {
@@ -132,38 +131,17 @@ async function requireRedirect(url: string): Promise<void> {
 }
 
 /** Our server, asked for one link, or for several in turn. */
-export function ours(name: string, { url, pid }: Server, codes: readonly string[]): Contender {
-  const [first = ""] = codes;
-  const script = codes.length === 1 ? {} : { script: inTurn(codes) };
-  return { name, url: `${url}/${first}`, pid, headers: browserHeaders, writesMs: recordedMs, ...script };
-}
-
-/** The requests are formatted once, so that wrk does not become the bottleneck. */
-export function inTurn(codes: readonly string[]): string {
-  const path = join(tempFolder("wrk"), "in-turn.lua");
-  writeFileSync(
-    path,
-    `local codes = { ${codes.map((code) => JSON.stringify(code)).join(", ")} }
-local requests, at = {}, 0
-function init()
-  for i, code in ipairs(codes) do requests[i] = wrk.format("GET", "/" .. code) end
-end
-function request()
-  at = at % #requests + 1
-  return requests[at]
-end
-`,
-  );
-  return path;
+export function ours(name: string, { port, pid }: Server, codes: readonly string[]): Contender {
+  const paths = codes.map((code) => `/${code}`);
+  return { name, port, paths, pid, headers: browserHeaders, writesMs: recordedMs };
 }
 
 export async function startBare(): Promise<Contender & { child: Child }> {
   const port = freePort();
   const script = join(import.meta.dir, "bare.ts");
   const child = startProcess([process.execPath, "--no-env-file", script, String(port), destination]);
-  const url = `http://127.0.0.1:${port}/abcdefg`;
-  await listening(child, url);
-  return { name: "bare Bun.serve, constant 302", url, pid: child.pid, headers: browserHeaders, writesMs: 0, child };
+  await listening(child, port);
+  return { name: "bare Bun.serve, constant 302", ...anyPath(port), pid: child.pid, child };
 }
 
 /**
@@ -202,14 +180,17 @@ http {
   const command = [find("nginx")?.path ?? "nginx", "-p", folder, "-e", `${folder}/error.log`, "-c", config];
   // QUIT, because after KILL the worker would outlive its master.
   const child = startProcess(command, { cwd: folder, lastSignal: "QUIT" });
-  const url = `http://127.0.0.1:${port}/abcdefg`;
-  await listening(child, url);
+  await listening(child, port);
   const [worker] = children(child.pid);
   if (worker === undefined) throw new Error("nginx has no worker");
-  return { name: "nginx, constant 302", url, pid: worker, headers: browserHeaders, writesMs: 0, child };
+  return { name: "nginx, constant 302", ...anyPath(port), pid: worker, child };
 }
 
-async function listening(child: Child, url: string): Promise<void> {
+/** It answers every path in the same way, and records nothing. */
+const anyPath = (port: number) => ({ port, paths: ["/abcdefg"], headers: browserHeaders, writesMs: 0 });
+
+async function listening(child: Child, port: number): Promise<void> {
+  const url = `http://127.0.0.1:${port}/abcdefg`;
   await until(
     `${url} to answer`,
     async () => {

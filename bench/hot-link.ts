@@ -1,7 +1,7 @@
 /**
  * What a limit costs for links that are visited all the time.
  *
- * Method: one server on PostgreSQL and Redis, pinned to one core. wrk, on another core, requests one link without a limit
+ * Method: one server on PostgreSQL and Redis, pinned to one core. A client that never sleeps, on another core, requests one link without a limit
  * and one with a limit of 1,000,000; and, because one link with the default limit of 10,000 would be used up in half a
  * second, 100 links in turn without a limit and 100 with that. Rounds are interleaved and begin with another one each
  * time. The figures are, per redirect: the CPU time of the server's process, as in `redirect`, until the hits are written
@@ -10,10 +10,10 @@
  * several times with a new link.
  */
 import { type RedisServer, startRedis } from "../test/ground/redis.ts";
+import { loadAwake } from "./awake.ts";
 import type { Figure, Target } from "./bench.ts";
 import { type Contender, ours, returnedMs } from "./contenders.ts";
 import { cpuMicros, pin, twoCores } from "./cpu.ts";
-import { load } from "./load.ts";
 import { openPacer } from "./paced.ts";
 import { compare, rotated } from "./rounds.ts";
 import { median, progress, round, table } from "./show.ts";
@@ -73,13 +73,10 @@ export async function hotLink(): Promise<readonly Figure[]> {
     shown.end();
     return report(sides, paced);
 
-    async function sample({ url, headers, script, writesMs }: Side, seconds: number): Promise<Sample> {
+    async function sample({ port, paths, headers, writesMs }: Side, seconds: number): Promise<Sample> {
       const read = async () => [cpuMicros(server.pid), cpuMicros(redis.pid), await scriptCalls(redis)] as const;
       const before = await read();
-      const { requests } = await load({
-        ...{ url, connections, seconds, core: cores.client, headers },
-        ...(script === undefined ? {} : { script }),
-      });
+      const { requests } = await loadAwake({ port, paths, headers, connections, seconds, core: cores.client });
       await Bun.sleep(writesMs);
       const after = await read();
       const each = (i: 0 | 1 | 2) => (after[i] - before[i]) / requests;

@@ -10,7 +10,7 @@ import { takes } from "./takes.ts";
 export const limits: Bench = {
   name: "limits",
   shows: "what limits cost: hot links, counters in Redis, and 100,000 links visited once",
-  needs: ["postgresql", "redis-server", "wrk"],
+  needs: ["postgresql", "redis-server"],
   async run() {
     const figures = [...(await hotLink()), ...(await takes())];
     await coldLinks();

@@ -34,7 +34,7 @@ const defaultLimit = 10_000;
 export const redirect: Bench = {
   name: "redirect",
   shows: "CPU per redirect: nginx, a bare Bun.serve, and ours from memory",
-  needs: ["nginx", "wrk"],
+  needs: ["nginx"],
   run,
 };
 

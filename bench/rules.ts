@@ -23,7 +23,7 @@ const roundSeconds = 1;
 export const rules: Bench = {
   name: "rules",
   shows: "CPU per redirect of links with rules, against one without and an older commit",
-  needs: ["nginx", "wrk"],
+  needs: ["nginx"],
   run,
 };
 

@@ -43,7 +43,7 @@ const control = (name: string, edits: readonly Edit[]): Control => ({
 export const redirect: Proof = {
   name: "redirect",
   shows: "CPU per redirect, compared with nginx, a bare server and itself",
-  needs: ["nginx", "wrk"],
+  needs: ["nginx"],
   controls: [
     control("a promise and a log line for each redirect", [
       served(

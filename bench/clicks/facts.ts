@@ -67,7 +67,7 @@ export async function factsCost(): Promise<readonly Figure[]> {
   }
 }
 
-const plus = ({ url, headers }: Contender): Pick<Contender, "url" | "headers"> => ({
-  url: `${url}?qr&utm_source=poster`,
+const plus = ({ paths, headers }: Contender): Pick<Contender, "paths" | "headers"> => ({
+  paths: paths.map((path) => `${path}?qr&utm_source=poster`),
   headers: [...headers, "Referer: https://news.example.com/"],
 });
