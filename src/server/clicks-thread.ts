@@ -3,7 +3,7 @@ import type { ClickBatch } from "../clicks/click.ts";
 import { type ClickWriter, createClickWriter } from "../clicks/events/writer.ts";
 import type { Sql } from "../sql/sql.ts";
 import { openSqlite } from "../sql/sqlite.ts";
-import type { FromClicksThread, ThreadSettings, ToClicksThread } from "./clicks.ts";
+import type { BatchLists, FromClicksThread, SentBatch, ThreadSettings, ToClicksThread } from "./clicks.ts";
 
 /** The other side of `clicks.ts`: writes batches to SQLite, one at a time, with its own connection. */
 declare const self: {
@@ -29,9 +29,10 @@ async function handle(message: ToClicksThread): Promise<void> {
   }
 }
 
-async function write(sequence: number, batch: ClickBatch): Promise<void> {
+async function write(sequence: number, { lists, ...columns }: SentBatch): Promise<void> {
   try {
     writer ??= open();
+    const batch: ClickBatch = { ...columns, ...(JSON.parse(lists) as BatchLists) };
     self.postMessage({ kind: "written", sequence, written: await writer.write(sequence, batch) });
   } catch (error) {
     self.postMessage({ kind: "failed", sequence, message: messageOf(error) });

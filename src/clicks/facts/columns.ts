@@ -42,6 +42,8 @@ export interface RecordedLink extends Omit<ClickTarget, "facts">, LastPlace {
   facts: boolean;
   /** The campaign of its first destination, which most clicks have. */
   campaign: KnownCampaign | undefined;
+  /** As batches name it; made for its first click. */
+  clicked: ClickedLink | undefined;
 }
 
 export interface KnownCampaign extends CampaignTexts {
@@ -58,7 +60,7 @@ export interface CampaignTexts {
 
 export const recordedLink = ({ link, tenant, tags, facts }: ClickTarget): RecordedLink => ({
   ...{ link, tenant, tags, facts },
-  ...{ batch: noBatch, place: 0, campaign: undefined },
+  ...{ batch: noBatch, place: 0, campaign: undefined, clicked: undefined },
 });
 
 const noBatch = 0;
@@ -135,18 +137,32 @@ export function createColumns(most: number): Columns {
     take(count) {
       const from = taken;
       taken = Math.min(end, taken + count);
-      // All of them, and there is no room for more: they need not be copied.
-      if (from === 0 && taken === room) return { texts, links: table.links, at, link, reason, visitor, facts };
-      return {
-        texts: [...texts],
-        links: [...table.links],
-        at: at.slice(from, taken),
-        link: link.slice(from, taken),
-        reason: reason.slice(from, taken),
-        visitor: visitor.slice(from, taken),
-        facts: facts.slice(from * width, taken * width),
-      };
+      const copy = sharedColumns(taken - from);
+      copy.at.set(at.subarray(from, taken));
+      copy.link.set(link.subarray(from, taken));
+      copy.reason.set(reason.subarray(from, taken));
+      copy.visitor.set(visitor.subarray(from, taken));
+      copy.facts.set(facts.subarray(from * width, taken * width));
+      return { texts: [...texts], links: [...table.links], ...copy };
     },
+  };
+}
+
+/** In memory that threads share, so that a batch is not copied twice more on its way to the one that writes it. */
+function sharedColumns(clicks: number) {
+  const memory = new SharedArrayBuffer(clicks * clickBytes);
+  let used = 0;
+  const next = (bytes: number): number => {
+    used += bytes * clicks;
+    return used - bytes * clicks;
+  };
+  // The widest first: each begins at a multiple of its width.
+  return {
+    at: new Float64Array(memory, next(8), clicks),
+    visitor: new Float64Array(memory, next(8), clicks),
+    facts: new Uint16Array(memory, next(2 * width), clicks * width),
+    link: new Uint16Array(memory, next(2), clicks),
+    reason: new Uint8Array(memory, next(1), clicks),
   };
 }
 
@@ -169,6 +185,7 @@ export function createClickedLinks(): ClickedLinks {
   const places = new Map<number, number>();
   let bytes = 0;
 
+  /** The place of the same link with the same tags, if it was loaded again since. */
   function find(key: LinkKey, { link, tags }: ClickTarget): number | undefined {
     const place = places.get(link);
     const known = place === undefined ? undefined : links[place];
@@ -183,12 +200,14 @@ export function createClickedLinks(): ClickedLinks {
     placeOf(key, target) {
       // A cached link keeps its object until it is loaded again.
       if (target.batch === batch) return target.place;
-      const { link, tenant, tags } = target;
       let place = find(key, target);
       if (place === undefined) {
-        place = links.push({ link, tenant, ...splitKey(key), tags }) - 1;
+        const { link, tenant, tags } = target;
+        target.clicked ??= { link, tenant, ...splitKey(key), tags };
+        place = links.push(target.clicked) - 1;
         places.set(link, place);
-        bytes += 2 * entryBytes + 2 * key.length + tags.reduce((sum, tag) => sum + entryBytes + 2 * tag.length, 0);
+        bytes += 2 * entryBytes + 2 * key.length;
+        for (const tag of tags) bytes += entryBytes + 2 * tag.length;
       }
       target.batch = batch;
       target.place = place;
