@@ -1,5 +1,6 @@
 import { sql as raw } from "kysely";
 import type { Sql } from "./sql.ts";
+import { type Params, statement } from "./statement.ts";
 import type { Db } from "./tenant-db.ts";
 
 /**
@@ -55,12 +56,34 @@ export const silentMs = 60_000;
 export function createInstances(sql: Sql, self: Instance): Instances {
   const oldest = raw<number>`${sql.now} - ${raw.lit(liveMs)}`;
   const silentSince = raw<number>`${sql.now} - ${raw.lit(silentMs)}`;
-  const own = { ...self, shares: self.shares ? (1 as const) : (0 as const), started_at: sql.now, seen_at: sql.now };
-  const renew = (db: Db) =>
+  const own = { ...self, shares: self.shares ? (1 as const) : (0 as const) };
+  const renewing = (db: Db, row: typeof own | Params<typeof own>) =>
     db
       .insertInto("instances")
-      .values(own)
+      .values({ ...row, started_at: sql.now, seen_at: sql.now })
       .onConflict((conflict) => conflict.column("id").doUpdateSet({ seen_at: sql.now }));
+
+  /** Every two seconds. */
+  const renewAndRead = statement((db: Db, row: Params<typeof own>) =>
+    renewing(db, row).returning((expression) => {
+      const others = expression
+        .selectFrom("instances as other")
+        .select(expression.fn.countAll<number>().as("count"))
+        .where("other.id", "<>", row.id)
+        .where("other.seen_at", ">", oldest);
+      const excluding = self.shares ? others.where("other.shares", "=", 0) : others;
+      const silent = expression
+        .selectFrom("instances as other")
+        .select(expression.fn.countAll<number>().as("count"))
+        .where("other.seen_at", "<=", silentSince);
+      return [
+        others.$asScalar().$notNull().as("others"),
+        excluding.$asScalar().$notNull().as("excluding"),
+        silent.$asScalar().$notNull().as("silent"),
+        "seen_at as seenAt",
+      ];
+    }),
+  );
 
   return {
     join: () =>
@@ -81,31 +104,11 @@ export function createInstances(sql: Sql, self: Instance): Instances {
         const others = rows.filter((row) => !dead.includes(row));
         const by = others.find((row) => !(self.shares && row.shares));
         if (by) return { kind: "blocked", by: { ...by, shares: by.shares === 1, seenAt: by.seen_at } };
-        await renew(trx).execute();
+        await renewing(trx, own).execute();
         return { kind: "joined", others: others.length };
       }),
 
-    beat: () =>
-      renew(sql.db)
-        .returning((expression) => {
-          const others = expression
-            .selectFrom("instances as other")
-            .select(expression.fn.countAll<number>().as("count"))
-            .where("other.id", "<>", self.id)
-            .where("other.seen_at", ">", oldest);
-          const excluding = self.shares ? others.where("other.shares", "=", 0) : others;
-          const silent = expression
-            .selectFrom("instances as other")
-            .select(expression.fn.countAll<number>().as("count"))
-            .where("other.seen_at", "<=", silentSince);
-          return [
-            others.$asScalar().$notNull().as("others"),
-            excluding.$asScalar().$notNull().as("excluding"),
-            silent.$asScalar().$notNull().as("silent"),
-            "seen_at as seenAt",
-          ];
-        })
-        .executeTakeFirstOrThrow(),
+    beat: () => renewAndRead.one(sql.db, own),
 
     async removeSilent() {
       await sql.db.deleteFrom("instances").where("seen_at", "<=", silentSince).execute();
