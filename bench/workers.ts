@@ -2,9 +2,8 @@
  * What several processes on one port cost: CPU per redirect, memory and start of a worker.
  *
  * Method: three servers on the same PostgreSQL and Redis: one process, and `--workers 2` and `--workers 4`. One link is in
- * their memory. All get the same load, 5,000 requests a second with all 14 headers of Chrome, evenly spaced, over 16
- * connections for each process, interleaved round by round. That is far less than they can take: with two cores, full load would measure how four
- * processes and their client compete for them. The figure is the CPU time of all processes of a server, the supervisor
+ * their memory. All processes of a server share one core, and the client, which never sleeps (`awake.ts`), has the other, with all 14
+ * headers of Chrome, interleaved round by round. The figure is the CPU time of all processes of a server, the supervisor
  * included, per request. It contains what they do when nobody comes, such as reading the change feed, and what the
  * requests leave behind: writing the hits of the last second. What they do when nobody comes is also shown alone.
  *
@@ -15,23 +14,22 @@
 import { until } from "../test/ground/process.ts";
 import { startRedis } from "../test/ground/redis.ts";
 import { type Server, startServer } from "../test/ground/server.ts";
+import { loadAwake } from "./awake.ts";
 import type { Bench, Figure, Target } from "./bench.ts";
-import { children, cpuMicros, cpuMicrosOfTree } from "./cpu.ts";
-import { chromeHeaders, load } from "./load.ts";
+import { children, cpuMicros, cpuMicrosOfTree, pin, twoCores } from "./cpu.ts";
+import { chromeHeaders, type Loaded } from "./load.ts";
 import { memoryOf } from "./memory-of.ts";
-import { openPacer } from "./paced.ts";
 import { compare, rotated } from "./rounds.ts";
-import { median, progress, quantile, round, table } from "./show.ts";
+import { median, progress, round, table } from "./show.ts";
 import { createLink, figures, startSubject } from "./subject.ts";
 
 const target: Target = { most: 1.1 };
 const counts = [1, 2, 4] as const;
 const rounds = 7;
 const warmSeconds = 4;
-const warmConnections = 64;
-const roundMs = 2_000;
-const perSecondInAll = 5_000;
-const connectionsEach = 16;
+const roundSeconds = 2;
+/** Of all processes together: the kernel gives each connection to one of them. */
+const connections = 64;
 const recordedMs = 1_300;
 const quietMs = 3_000;
 const idleMs = 10_000;
@@ -39,7 +37,7 @@ const idleMs = 10_000;
 export const workers: Bench = {
   name: "workers",
   shows: "CPU per redirect with 1, 2 and 4 processes; memory and start of a worker",
-  needs: ["wrk", "postgresql", "redis-server"],
+  needs: ["postgresql", "redis-server"],
   run,
 };
 
@@ -50,7 +48,7 @@ interface Contender {
   /** Of each process that serves, until all were ready. */
   readonly startCpuMs: number;
   readonly micros: number[];
-  readonly p99Ms: number[];
+  readonly perSecond: number[];
   idleMs: number;
 }
 
@@ -71,18 +69,24 @@ async function run(): Promise<readonly Figure[]> {
       await until(`${count} processes to answer`, ready);
       const startMs = performance.now() - started;
       const startCpuMs = median(serving(server, count).map((pid) => cpuMicros(pid) / 1_000));
-      contenders.push({ count, server, startMs, startCpuMs, micros: [], p99Ms: [], idleMs: 0 });
+      contenders.push({ count, server, startMs, startCpuMs, micros: [], perSecond: [], idleMs: 0 });
     }
     await subject.server.stop();
     for (const { server } of contenders) await inMemoryOfAll(server, code);
-    for (const { server } of contenders) {
-      const url = `${server.url}/${code}`;
-      await load({ url, connections: warmConnections, seconds: warmSeconds, headers: chromeHeaders });
+    const cores = twoCores();
+    for (const { server, count } of contenders) {
+      for (const pid of new Set([server.pid, ...serving(server, count)])) await pin(pid, cores.server);
     }
+    const ask = ({ server }: Contender, seconds: number) =>
+      loadAwake({
+        ...{ port: server.port, paths: [`/${code}`], headers: chromeHeaders },
+        ...{ connections, seconds, core: cores.client },
+      });
+    for (const one of contenders) await ask(one, warmSeconds);
     for (let i = 0; i < rounds; i++) {
       for (const one of rotated(contenders, i)) {
         shown.now(`round ${i + 1} of ${rounds}: ${one.count} workers`);
-        await sample(one, code);
+        await sample(one, () => ask(one, roundSeconds));
       }
     }
     await Bun.sleep(quietMs);
@@ -125,32 +129,28 @@ async function inMemoryOfAll({ url }: Server, code: string): Promise<void> {
 /** The processes that answer. */
 const serving = ({ pid }: Server, count: number): number[] => (count === 1 ? [pid] : children(pid));
 
-async function sample({ server, count, micros, p99Ms }: Contender, code: string): Promise<void> {
-  const requestOf = (path: string) =>
-    [`GET ${path} HTTP/1.1`, `Host: 127.0.0.1:${server.port}`, ...chromeHeaders, "", ""].join("\r\n");
-  const pacer = await openPacer(server.port, 302, { connections: connectionsEach * count, exact: true, requestOf });
+async function sample({ server, micros, perSecond }: Contender, ask: () => Promise<Loaded>): Promise<void> {
   const before = cpuMicrosOfTree(server.pid);
-  const { latencies } = await pacer.run([`/${code}`], perSecondInAll, Bun.sleep(roundMs));
+  const { requests, seconds } = await ask();
   await Bun.sleep(recordedMs);
-  micros.push((cpuMicrosOfTree(server.pid) - before) / latencies.length);
-  p99Ms.push(quantile(latencies, 0.99));
-  pacer.close();
+  micros.push((cpuMicrosOfTree(server.pid) - before) / requests);
+  perSecond.push(requests / seconds);
 }
 
 function report(contenders: readonly Contender[]): void {
   table([
     [
-      ...["processes", "CPU µs per request", "min", "p99 ms", "idle CPU ms/s"],
+      ...["processes", "CPU µs per request", "min", "requests/s", "idle CPU ms/s"],
       ...["start ms", "CPU ms of each", "RSS MB of each", "private MB of each", "private MB of all"],
     ],
-    ...contenders.map(({ count, server, startMs, startCpuMs, micros, p99Ms, idleMs }) => {
+    ...contenders.map(({ count, server, startMs, startCpuMs, micros, perSecond, idleMs }) => {
       const each = serving(server, count).map(memoryOf);
       const all = count === 1 ? each : [memoryOf(server.pid), ...each];
       return [
         count === 1 ? "1" : `${count} and a supervisor`,
         round(median(micros)),
         round(Math.min(...micros)),
-        round(median(p99Ms)),
+        round(median(perSecond)),
         round(idleMs),
         round(startMs),
         round(startCpuMs),
