@@ -60,7 +60,7 @@ import { namesOfPeople } from "../people/names.ts";
 import { qrRoutes } from "../qr/api.ts";
 import { statsShareRoutes } from "../share-pages/api.ts";
 import { createStatsShares } from "../share-pages/shares.ts";
-import { hasUnstorableText, isUnavailable } from "../sql/sql.ts";
+import { hasUnstorableText, isConflict, isUnavailable } from "../sql/sql.ts";
 import { tenantRoutes } from "../tenants/api.ts";
 import { tenantNumberOf } from "../tenants/tenant-number.ts";
 import { createUsage } from "../tenants/usage.ts";
@@ -132,7 +132,8 @@ export function openApi(wiring: Wiring, parts: ApiParts): HttpApi {
     log,
     observeSeconds: parts.counts.observeSeconds,
     hasUnstorableText,
-    isUnavailable: (error) => isUnavailable(error) || error instanceof Late || error instanceof StorageUnavailable,
+    isUnavailable: (error) =>
+      isUnavailable(error) || isConflict(error) || error instanceof Late || error instanceof StorageUnavailable,
     routes: [
       // Before the routes of single links, whose IDs would match these names.
       (api) => checkRoutes(api, { ...core, links, baseUrl, now: clock.now }),

@@ -57,8 +57,12 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
-// Codes of the network, PostgreSQL (connection, resources, shutdown, cancelled statement) and SQLite.
-const awayCodes = /^(?:E(?!RR_)[A-Z_]+|08\w{3}|53\w{3}|57P0\d|57014|SQLITE_BUSY\w*|SQLITE_FULL|SQLITE_IOERR\w*)$/;
+// Codes of the network, PostgreSQL (connection, resources, shutdown; a statement or a pause that lasted too long) and SQLite.
+const awayCodes = /^(?:E(?!RR_)[A-Z_]+|08\w{3}|25P03|53\w{3}|57P0\d|57014|SQLITE_BUSY\w*|SQLITE_FULL|SQLITE_IOERR\w*)$/;
+
+/** Whether PostgreSQL ended a transaction because of another one: alone, the same request would succeed. */
+export const isConflict = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && ["40001", "40P01", "55P03"].includes(String(error.code));
 
 /** Whether the request had text that PostgreSQL cannot store or compare: a NUL. SQLite takes it, and finds nothing. */
 export const hasUnstorableText = (error: unknown): boolean =>

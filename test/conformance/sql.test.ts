@@ -7,7 +7,7 @@ import { newId, type TenantId } from "../../src/base/ids.ts";
 import { createLog } from "../../src/base/log.ts";
 import { migrate } from "../../src/sql/migrate.ts";
 import { openPostgres } from "../../src/sql/postgres.ts";
-import { isUnavailable, isUniqueViolation, type Sql } from "../../src/sql/sql.ts";
+import { isConflict, isUnavailable, isUniqueViolation, type Sql } from "../../src/sql/sql.ts";
 import { Interrupted, openSqlite } from "../../src/sql/sqlite.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import { freePort } from "../ground/ports.ts";
@@ -301,6 +301,7 @@ test("an unavailable database is distinguished from a bug, by its driver's error
     "53300",
     "57P01",
     "57014",
+    "25P03",
   ];
   expect(away.filter((code) => !isUnavailable(coded(code)))).toEqual([]);
   expect(
@@ -469,6 +470,41 @@ if (postgresAvailable()) {
       );
       expect(isUnavailable(error)).toBe(true);
       await close();
+    });
+
+    test("a transaction that paused too long, in a process that was too busy to notice, is not the caller's error", async () => {
+      const { sql, close } = await setUp();
+      const error = await failure(
+        sql.transaction(async (trx) => {
+          await raw`set local idle_in_transaction_session_timeout = 20`.execute(trx);
+          Bun.sleepSync(300); // the news is there, and nobody has read it
+          await raw`select 1`.execute(trx);
+        }),
+      );
+      expect(isUnavailable(error)).toBe(true);
+      await sql.ping();
+      await close();
+    });
+
+    test("two transactions that wait for each other are not the caller's error", async () => {
+      const sql = openPostgres(await (await sharedPostgres()).createDatabase("deadlock"), { connections: 2 }, silent);
+      const lock = (trx: Sql["db"], key: number) => raw`select pg_advisory_xact_lock(${key}::int)`.execute(trx);
+      const both = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+      const outcomes = await Promise.allSettled(
+        [0, 1].map((own) =>
+          sql.transaction(async (trx) => {
+            await raw`set local deadlock_timeout = 20`.execute(trx);
+            await lock(trx, own);
+            both[own]?.resolve();
+            await both[1 - own]?.promise;
+            await lock(trx, 1 - own);
+          }),
+        ),
+      );
+      const [lost] = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
+      expect(lost).toMatchObject({ code: "40P01" });
+      expect([isConflict(lost), isUnavailable(lost)]).toEqual([true, false]);
+      await sql.close();
     });
 
     test("an idle connection that is lost is replaced, and the process continues", async () => {
