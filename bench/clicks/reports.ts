@@ -172,12 +172,13 @@ export function showReports(timed: readonly Timed[]): void {
   if (growth.length === 0) return;
   const ratio = (most: number, least: number) => round(most / least);
   table([
-    ["a report over the most clicks / over the fewest", "p50", "p95", "CPU"],
-    ...growth.map(({ name, least, most }) => [
+    ["a report over the most clicks / over the fewest", "p50", "p95", "CPU", "CPU / over a tenth"],
+    ...growth.map(({ name, least, tenth, most }) => [
       name,
       ratio(bestOf(most, 0.5), bestOf(least, 0.5)),
       ratio(bestOf(most, 0.95), bestOf(least, 0.95)),
       ratio(most.cpu, least.cpu),
+      ratio(most.cpu, tenth.cpu),
     ]),
   ]);
 }
@@ -196,12 +197,12 @@ export function figuresOf(timed: readonly Timed[]): Figure[] {
   return [...figures, ...growth];
 }
 
-/** The smallest and the largest size of each report without filters. */
-function grown(timed: readonly Timed[]): { name: string; least: Timed; most: Timed }[] {
+/** Each report without filters: the smallest size, the largest, and the one before it. */
+function grown(timed: readonly Timed[]): { name: string; least: Timed; tenth: Timed; most: Timed }[] {
   const unfiltered = timed.filter(({ asked }) => asked.filter.length === 0);
   const nameOf = ({ asked, filled, time }: Timed) => `${filled.database}: ${asked.name}, ${time}`;
   return [...Map.groupBy(unfiltered, nameOf)].flatMap(([name, sizes]) => {
-    const [least, most] = [sizes.at(0), sizes.at(-1)];
-    return least === undefined || most === undefined || least === most ? [] : { name, least, most };
+    const [least, tenth, most] = [sizes.at(0), sizes.at(-2), sizes.at(-1)];
+    return least === undefined || tenth === undefined || most === undefined ? [] : { name, least, tenth, most };
   });
 }
