@@ -47,6 +47,7 @@ import { linkStores } from "../ground/links.ts";
 import {
   type ClickTenant,
   createClickTenant,
+  newLink,
   randomClicks,
   randomOf,
   storeClicks,
@@ -607,5 +608,29 @@ onEachDatabase(({ open }) => {
         expect((refused as Problem).code).toBe("not_found");
       }
     });
+  });
+
+  test("reports on a tag of thousands of links, each of which has a tag of its own", async () => {
+    const sql = await open();
+    const tenant = await createClickTenant(sql, "tagged", "UTC");
+    const at = Date.UTC(2026, 9, 20);
+    const facts = Object.fromEntries(dimensions.map((name) => [name, ""])) as TestClick["facts"];
+    const link = newLink();
+    const clicks = Array.from(
+      { length: 4_100 },
+      (_, i): TestClick => ({
+        ...{ link, domain: "", at: at + i, reason: 0, first: 0, facts, itemised: true },
+        tags: i % 41 === 0 ? [`ALL`, `customer ${i}`] : ["all", `customer ${i}`],
+      }),
+    );
+    await storeClicks(sql, tenant, clicks);
+    const read = (subject: ReportSubject, filter: string[]) => {
+      const query = parseReport({ from: "2026-10-20", to: "2026-10-20", breakdown: "", filter }, "UTC", at + dayMs);
+      return reportOn(sql, systemClock, tenant.id, subject, query);
+    };
+    expect((await read({ kind: "tag", name: "all" }, [])).totals.clicks).toBe(4_000);
+    expect((await read({ kind: "tenant" }, ["tag=all"])).totals.clicks).toBe(4_000);
+    expect((await read({ kind: "tenant" }, ["tag!=all"])).totals.clicks).toBe(100);
+    expect((await read({ kind: "tenant" }, ["tag=ALL,customer 7"])).totals.clicks).toBe(101);
   });
 });

@@ -119,6 +119,9 @@ describe("the range to compare with", () => {
     ["weekdays", "2026-03-01", "2026-03-31", "2026-01-25", "2026-02-25"],
     ["year", "2026-03-30", "2026-04-01", "2025-03-30", "2025-04-02"],
     ["year", "2028-02-29", "2028-02-29", "2027-02-28", "2027-03-01"],
+    ["year", "2028-02-28", "2028-02-28", "2027-02-28", "2027-03-01"],
+    ["year", "2028-02-01", "2028-02-28", "2027-02-01", "2027-03-01"],
+    ["year", "2028-01-01", "2028-12-31", "2027-01-01", "2028-01-01"],
   ] as const)("%s of %s to %s begins on %s and ends where %s begins", (compare, from, to, start, until) => {
     const zone = "Europe/Berlin";
     const span = comparedSpan(parse({ from, to, zone }), compare);
@@ -139,6 +142,19 @@ describe("the range to compare with", () => {
     expect([span.from, span.to].map((at) => toLocalIso(zone, at).slice(0, 16))).toEqual([start, until]);
     const points = ({ from, to }: Span) => startsWithin(zone, "day", from, to, intervalsMost).length;
     expect(points(span)).toBe(points(query));
+  });
+
+  test.each([
+    ["year", "2028-02-28T18:00+01:00", "2028-02-29T06:00+01:00", "2027-02-28T18:00", "2027-03-01T00:00"],
+    ["year", "2028-02-29T06:00+01:00", "2028-02-29T18:00+01:00", "2027-02-28T06:00", "2027-02-28T18:00"],
+    // The hour that the clock shows twice, and the one that it skips.
+    ["weekdays", "2026-10-25T02:00+02:00", "2026-10-25T02:00+01:00", "2026-10-18T02:00", "2026-10-18T03:00"],
+    ["weekdays", "2026-10-25T02:45+02:00", "2026-10-25T02:15+01:00", "2026-10-18T02:45", "2026-10-18T03:15"],
+    ["weekdays", "2026-04-05T02:00+02:00", "2026-04-05T03:00+02:00", "2026-03-29T03:00", "2026-03-29T04:00"],
+  ] as const)("is never empty: %s of %s to %s", (compare, from, to, start, until) => {
+    const zone = "Europe/Berlin";
+    const span = comparedSpan(parse({ from, to, zone }), compare);
+    expect([span.from, span.to].map((at) => toLocalIso(zone, at).slice(0, 16))).toEqual([start, until]);
   });
 
   test("is as long, and ends where the range begins, if that does not begin with a day", () => {

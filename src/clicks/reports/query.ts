@@ -171,15 +171,26 @@ export function spanOfYear(zone: string, from: number, now: number): Span | unde
 
 /** The range to compare with, by the calendar of the zone: its days have as many hours as they have. */
 export function comparedSpan({ from, to, zone }: Span & { readonly zone: string }, compare: Comparison): Span {
-  const moved = (by: { days?: number; months?: number }): Span => ({
-    from: movedBy(zone, from, by),
-    to: movedBy(zone, to, by),
-  });
-  if (compare === "year") return moved({ months: -12 });
+  const moved = (by: { days?: number; months?: number }): Span => {
+    const [start, end] = [movedBy(zone, from, by), movedBy(zone, to, by)];
+    // Where clocks are changed, two times of a range may be the same time of another day.
+    return { from: start, to: end > start ? end : start + (to - from) };
+  };
+  if (compare === "year") {
+    const year = moved({ months: -12 });
+    // The end is the first moment after the range. If that is on 29 February, 28 February is complete.
+    if (!isLeapDay(zone, to) || isLeapDay(zone, from)) return year;
+    return { ...year, to: startOfDay(zone, localDay(zone, movedBy(zone, to, { months: -12 })) + 1) };
+  }
   const days = Math.max(1, Math.ceil((to - from - dayMs / 12) / dayMs)); // a day may have 25 hours, or 23
   if (compare === "weekdays") return moved({ days: -7 * Math.ceil(days / 7) });
   // The days up to now are compared with as many days up to the same time: a point of one series with a point of the other.
   const first = localDay(zone, from);
   if (startOfDay(zone, first) === from) return moved({ days: first - localDay(zone, to - 1) - 1 });
   return { from: from - (to - from), to: from };
+}
+
+function isLeapDay(zone: string, at: number): boolean {
+  const date = new Date(localDay(zone, at) * dayMs);
+  return date.getUTCMonth() === 1 && date.getUTCDate() === 29;
 }

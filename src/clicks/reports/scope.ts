@@ -182,24 +182,34 @@ async function idsOfValues(
   return rows.map(({ id }) => id);
 }
 
-/** Tags are stored as the sorted list of a link's tags. An empty tag means the clicks on links without tags. */
+const listsAtOnce = 2_000;
+
+/**
+ * Tags are stored as the sorted list of a link's tags. An empty tag means the clicks on links without tags. All lists are looked
+ * at, because nobody can name a tag more precisely; a tenant has at most 20,000 of them (`valuesOfTenantMost`).
+ */
 async function idsOfTags({ db }: Pick<Sql, "db">, tenant: TenantNumber, tags: readonly string[]): Promise<number[]> {
   const named = tags.filter((tag) => tag !== none);
-  const untagged = named.length < tags.length ? [0] : [];
-  if (named.length === 0) return untagged;
+  const ids: number[] = named.length < tags.length ? [0] : [];
+  if (named.length === 0) return ids;
   const holds = named.map((tag) => raw<boolean>`value like ${`%${escapeLike(JSON.stringify(tag))}%`} escape '\\'`);
-  const rows = await db
-    .selectFrom("click_values")
-    .select(["id", "value"])
-    .where("tenant", "=", tenant)
-    .where("dimension", "=", "tags")
-    .where(raw<boolean>`(${raw.join(holds, raw` or `)})`)
-    .limit(matchesMost + 1)
-    .execute();
-  if (rows.length > matchesMost) throw tooMany();
-  // `like` is case-insensitive on SQLite, and a tag may contain the text of another.
-  const found = rows.filter(({ value }) => (JSON.parse(value) as string[]).some((tag) => named.includes(tag)));
-  return [...found.map(({ id }) => id), ...untagged];
+  for (let last = ""; ; ) {
+    const rows = await db
+      .selectFrom("click_values")
+      .select(["id", "value"])
+      .where("tenant", "=", tenant)
+      .where("dimension", "=", "tags")
+      .where("value", ">", last)
+      .where(raw<boolean>`(${raw.join(holds, raw` or `)})`)
+      .orderBy("value")
+      .limit(listsAtOnce)
+      .execute();
+    // `like` is case-insensitive on SQLite, and a tag may contain the text of another.
+    const found = rows.filter(({ value }) => (JSON.parse(value) as string[]).some((tag) => named.includes(tag)));
+    ids.push(...found.map(({ id }) => id));
+    if (rows.length < listsAtOnce) return ids;
+    last = rows.at(-1)?.value ?? "";
+  }
 }
 
 const tooMany = () =>

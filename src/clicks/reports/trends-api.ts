@@ -63,11 +63,12 @@ export function trendRoutes(api: Api, { trends, zoneOf, clock }: TrendApi): void
     const tenant = c.get("caller").tenant.id;
     const params = c.req.valid("query");
     const zone = parseZone(params.zone ?? (await zoneOf(tenant)));
-    const span = parseSpan(params, zone, clock.now());
+    const now = clock.now();
+    const span = parseSpan(params, zone, now);
     if (startsWithin(zone, "day", span.from, span.to, trendDaysMost).length > trendDaysMost) {
       throw invalid("from", "too_long", `A range covers at most ${trendDaysMost} days here.`);
     }
-    const { from, to, starts, links } = await trends(tenant, { ...span, ids: parseIds(params.ids), zone });
+    const { from, to, starts, links } = await trends(tenant, { ...span, ids: parseIds(params.ids), zone, now });
     const iso = (at: number) => toLocalIso(zone, at);
     const items = links.map(({ id, clicks, series }) => ({ id, clicks, series: [...series] }));
     return c.json({ from: iso(from), to: iso(to), zone, days: starts.map(iso), items }, 200);

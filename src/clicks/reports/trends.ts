@@ -1,10 +1,15 @@
 import { Problem } from "../../base/errors.ts";
 import type { LinkId, TenantId } from "../../base/ids.ts";
+import type { LinkNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { ofTenant } from "../../sql/tenant-db.ts";
 import { tenantNumberOf } from "../../tenants/tenant-number.ts";
 import { quartersOf } from "../notices/quarter-counts.ts";
+import { readCounts } from "../rollups/packed.ts";
+import { grains } from "../rollups/periods.ts";
+import { daysKeptFrom } from "./counts.ts";
 import type { Span } from "./query.ts";
+import { longestMs } from "./rollup-rows.ts";
 import { clickSettings } from "./scope.ts";
 import { startsWithin } from "./zones.ts";
 
@@ -25,6 +30,7 @@ export interface LinkTrend {
 export interface TrendQuery extends Span {
   readonly ids: readonly LinkId[];
   readonly zone: string;
+  readonly now: number;
 }
 
 /** A small chart has no room for more; a day of a link is one row to read. */
@@ -33,7 +39,7 @@ const attemptsMost = 3;
 
 /** Links that do not exist are left out. */
 export async function trendsOf(sql: Sql, tenant: TenantId, query: TrendQuery): Promise<LinkTrends> {
-  const { ids, from, to, zone } = query;
+  const { ids, from, to, zone, now } = query;
   const starts = startsWithin(zone, "day", from, to, trendDaysMost);
   if (ids.length === 0) return { from, to, starts, links: [] };
   const rows = await ofTenant(sql.db, tenant)
@@ -46,6 +52,9 @@ export async function trendsOf(sql: Sql, tenant: TenantId, query: TrendQuery): P
   for (let attempt = 1; attempt <= attemptsMost; attempt++) {
     const { condensedUntil: daysUntil } = await clickSettings(sql, tenant);
     const quarters = await quartersOf(sql, { number, daysUntil }, numbers, from, to);
+    const oldDays = from < daysKeptFrom(now) ? await daysOfMonths(sql, numbers, query) : [];
+    for (const { link, start, people } of oldDays)
+      quarters.set(link, new Map([...(quarters.get(link) ?? []), [start, people]]));
     // A late click may have deleted a roll-up meanwhile.
     if ((await clickSettings(sql, tenant)).condensedUntil < daysUntil) continue;
     const found = new Map(rows.map((row) => [row.id, quarters.get(row.number) ?? new Map<number, number>()]));
@@ -56,6 +65,28 @@ export async function trendsOf(sql: Sql, tenant: TenantId, query: TrendQuery): P
     return { from, to, starts, links };
   }
   throw new Problem("busy", "These clicks are being counted again. Try again shortly.", { retryAfterSeconds: 5 });
+}
+
+/** Days whose own roll-ups are gone: their months know how many clicks each of them had. A day counts where it begins. */
+async function daysOfMonths({ db }: Sql, links: readonly LinkNumber[], { from, to }: Span) {
+  const rollups = (grain: number, since: number) =>
+    db
+      .selectFrom("click_rollups")
+      .where("subject", "in", links)
+      .where("grain", "=", grain)
+      .where("start", ">=", since)
+      .where("start", "<", to);
+  const months = await rollups(grains.month, from - longestMs)
+    .select(["subject", "start", "reasons", "series"])
+    .execute();
+  if (months.length === 0) return [];
+  const days = await rollups(grains.day, from).select(["subject", "start"]).execute();
+  const kept = new Set(days.map(({ subject, start }) => `${subject} ${start}`));
+  return months.flatMap(({ subject, start: begin, reasons, series }) =>
+    [...readCounts({ reasons, series, visitors: 0, itemised: 0 }, begin).series]
+      .filter(([start]) => start >= from && start < to && !kept.has(`${subject} ${start}`))
+      .map(([start, { people }]) => ({ link: subject as LinkNumber, start, people })),
+  );
 }
 
 function byDay(starts: readonly number[], quarters: ReadonlyMap<number, number>): Omit<LinkTrend, "id"> {
