@@ -7,6 +7,18 @@ const leases = ["test/conformance/redis-leases.test.ts"];
 const script = ["test/model/lease-script.test.ts", "test/model/lease-stores.test.ts"];
 
 export const redis: Mistakes = {
+  "reads-of-all-nodes-together": {
+    file: "redis/cache.ts",
+    from: "{ groupOf: ({ key }) => redis.slotOf(`{${key}}`), ...(options.nextTurn",
+    to: "{ ...(options.nextTurn",
+    tests: ["src/redis/cache.test.ts"],
+  },
+  "months-of-all-nodes-together": {
+    file: "redis/leases.ts",
+    from: "{ groupOf: (key) => redis.slotOf?.(key) },",
+    to: "{},",
+    tests: ["src/redis/leases.test.ts"],
+  },
   "older-version-accepted": {
     file: "redis/put.lua",
     from: "if known > version or (known == version",

@@ -178,7 +178,7 @@ export const sql: Mistakes = {
   },
   "dead-server-still-counts": {
     file: "sql/instances.ts",
-    from: '            .where("other.seen_at", ">", oldest);',
+    from: '        .where("other.seen_at", ">", oldest);',
     to: ";",
     tests: instances,
   },

@@ -118,10 +118,24 @@ export const tenantMistakes: Mistakes = {
   },
   "unknown-tenant-remembered": {
     file: "tenants/known-tenants.ts",
-    from: "return value === undefined ? noTenant(keyOf(number)) : {",
-    to: "return {",
+    from: "const value = records.get(number) ?? noTenant(keyOf(number));",
+    to: "const value = records.get(number);",
     tests: known,
     only: "is not remembered",
+  },
+  "damaged-tenant-fails-for-all": {
+    file: "tenants/tenants.ts",
+    from: "orError(() => toRecord(row))",
+    to: "toRecord(row)",
+    tests: known,
+    only: "fails alone",
+  },
+  "damaged-plan-fails-for-all": {
+    file: "tenants/tenants.ts",
+    from: "orError(() => parseLimits(limits))",
+    to: "parseLimits(limits)",
+    tests: known,
+    only: "fails alone",
   },
   "tenant-in-redis-with-an-unknown-field": {
     file: "tenants/tenant-format.ts",

@@ -26,3 +26,20 @@ test("an item that fails fails alone, and work that fails fails for its items on
     ...["1", "this one", "all of them", "all of them", "4"],
   ]);
 });
+
+test("groups do not wait for each other, and fail by themselves", async () => {
+  const calls: string[][] = [];
+  const work = async (items: readonly string[]): Promise<string[]> => {
+    calls.push([...items]);
+    if (items[0]?.startsWith("broken")) throw new Error("of this group");
+    if (items[0]?.startsWith("hanging")) await new Promise(() => {});
+    return [...items];
+  };
+  const ask = gatherPerTurn<string, string>(2, work, { groupOf: (item) => item.split(" ")[0] });
+  const items = ["hanging 1", "good 1", "broken 1", "good 2", "hanging 2", "broken 2", "good 3"];
+  const answers = items.map((item) => ask(item).catch((error: Error) => error.message));
+  const those = (name: string) => Promise.all(answers.filter((_, place) => items[place]?.startsWith(name)));
+  expect(await those("good")).toEqual(["good 1", "good 2", "good 3"]);
+  expect(await those("broken")).toEqual(["of this group", "of this group"]);
+  expect(calls).toEqual([["hanging 1", "hanging 2"], ["good 1", "good 2"], ["good 3"], ["broken 1", "broken 2"]]);
+});

@@ -3,10 +3,16 @@
  * statement or command, not what it is about. `work` returns the results in the order of its items; an error among them
  * is that of one item, and what fails for all is thrown.
  */
+export interface PerTurnOptions<Item> {
+  /** Only items with the same value share: those of one node must not wait for another one, nor fail with it. */
+  readonly groupOf?: (item: Item) => unknown;
+  readonly nextTurn?: (start: () => void) => void;
+}
+
 export function gatherPerTurn<Item, Result>(
   most: number,
   work: (items: readonly Item[]) => Promise<readonly (Result | Error)[]>,
-  nextTurn: (start: () => void) => void = setImmediate,
+  { groupOf, nextTurn = setImmediate }: PerTurnOptions<Item> = {},
 ): (item: Item) => Promise<Result> {
   interface Waiting {
     readonly item: Item;
@@ -17,7 +23,10 @@ export function gatherPerTurn<Item, Result>(
   function start(): void {
     const all = waiting;
     waiting = [];
-    for (let at = 0; at < all.length; at += most) void answer(all.slice(at, at + most));
+    const groups = groupOf === undefined ? [all] : Map.groupBy(all, ({ item }) => groupOf(item)).values();
+    for (const some of groups) {
+      for (let at = 0; at < some.length; at += most) void answer(some.slice(at, at + most));
+    }
   }
 
   async function answer(some: readonly Waiting[]): Promise<void> {

@@ -45,3 +45,14 @@ test("a read that waits for its turn is not answered by a server that was connec
   expect((await after).kind).toBe("unknown");
   expect(asked).toHaveLength(1);
 });
+
+test("of the reads of one turn, those of a node that does not answer do not delay the others", async () => {
+  const { redis, asRedis } = emptyRedis();
+  const answer = redis.send;
+  redis.slotOf = ((key: string) => (key === "{hanging}" ? 1 : 0)) as typeof redis.slotOf;
+  redis.send = (key, words) => (key.includes("hanging") ? new Promise(() => {}) : answer(key, words));
+  const { get } = createRedisCache({ redis: asRedis, form });
+  void get("hanging");
+  const [one, two] = await Promise.all([get("a"), get("b")]);
+  expect([one.kind, two.kind]).toEqual(["unknown", "unknown"]);
+});

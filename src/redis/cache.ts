@@ -166,38 +166,20 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     keysPerRead,
     async (reads) => {
       const current = redis.generation;
-      const bySlot = new Map<number, string[]>();
-      for (const { key, generation } of reads) {
-        if (generation !== current) continue;
-        const slot = redis.slotOf(`{${key}}`);
-        const some = bySlot.get(slot);
-        if (some === undefined) bySlot.set(slot, [key]);
-        else some.push(key);
-      }
-      const found = new Map<string, Shared<Value> | Error>();
-      await Promise.all(Array.from(bySlot.values(), (some) => getSome(some, found)));
+      const names = reads.flatMap(({ key, generation }) => (generation === current ? namesOf(key) : []));
+      const [first] = names;
+      const values = first === undefined ? [] : ((await redis.send(first, ["MGET", ...names])) as (string | null)[]);
+      const now = clock.now();
+      let place = 0;
       return reads.map(({ key, generation }) => {
-        const answer = generation === current ? found.get(key) : undefined;
-        return answer ?? new Error(`the connection changed before ${key} was read`);
+        if (generation !== current) return new Error(`the connection changed before ${key} was read`);
+        return read(form, values[place++] ?? null, values[place++] ?? null, now);
       });
     },
-    options.nextTurn,
+    { groupOf: ({ key }) => redis.slotOf(`{${key}}`), ...(options.nextTurn && { nextTurn: options.nextTurn }) },
   );
 
   const get = (key: string): Promise<Shared<Value>> => readInTurn({ key, generation: redis.generation });
-
-  async function getSome(keys: readonly string[], found: Map<string, Shared<Value> | Error>): Promise<void> {
-    const names = keys.flatMap(namesOf);
-    try {
-      const values = (await redis.send(names[0] ?? "", ["MGET", ...names])) as (string | null)[];
-      const now = clock.now();
-      for (const [place, key] of keys.entries()) {
-        found.set(key, read(form, values[2 * place] ?? null, values[2 * place + 1] ?? null, now));
-      }
-    } catch (error) {
-      for (const key of keys) found.set(key, error as Error);
-    }
-  }
 
   return {
     trusts(key) {

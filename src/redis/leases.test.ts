@@ -93,3 +93,20 @@ test("the end of a lease is kept while Redis is in an earlier month, and forgott
   await leases.flush();
   expect(calls).toHaveLength(3);
 });
+
+test("links that are looked up in one turn depend on their own node, not on one that is dead or hangs", async () => {
+  const redis: Pick<Redis, "script" | "slotOf"> = {
+    slotOf: (key) => Number(key.includes("dead")) + 2 * Number(key.includes("hanging")),
+    script: async (_, [key = "", ...more], args) => {
+      if (key.includes("dead")) throw new RedisUnavailable(new Error("no answer"));
+      if (key.includes("hanging")) await new Promise(() => {});
+      return args.length === 0 ? [key, ...more].map(() => 1) : ["granted", "10", "5000"];
+    },
+  };
+  const clock = manualClock(monthEnd - 100);
+  const leases = createRedisLeases({ redis, clock, readTotal: async () => 0 });
+  const asks = ["hanging", "good-1", "dead", "good-2"].map((key, place) => ({ ...ask, id: `a.${place}`, key }));
+  const [, first, second, third] = asks.map((one) => leases.acquire(one).catch(() => undefined));
+  expect(await second).toBeUndefined();
+  expect([await first, await third]).toMatchObject([{ kind: "granted" }, { kind: "granted" }]);
+});

@@ -122,16 +122,14 @@ export function createRedisLeases({ redis, clock = systemClock, readTotal }: Red
   /** Whether Redis has this month: one call for all that are asked for in a turn, and one for each slot of a Cluster. */
   const isKnown =
     redis.slotOf &&
-    gatherPerTurn<string, boolean>(knownPerCall, async (keys) => {
-      const there = new Set<string>();
-      const bySlot = Map.groupBy(keys, (key) => redis.slotOf?.(key));
-      const look = async (some: readonly string[]) => {
-        const reply = (await redis.script(known, some, [], answerMs)) as unknown[];
-        for (const [place, key] of some.entries()) if (Number(reply[place]) === 1) there.add(key);
-      };
-      await Promise.all(Array.from(bySlot.values(), look));
-      return keys.map((key) => there.has(key));
-    });
+    gatherPerTurn<string, boolean>(
+      knownPerCall,
+      async (keys) => {
+        const reply = (await redis.script(known, keys, [], answerMs)) as unknown[];
+        return keys.map((_, place) => Number(reply[place]) === 1);
+      },
+      { groupOf: (key) => redis.slotOf?.(key) },
+    );
 
   /** After it was found missing. */
   async function readFresh(key: string, month: MonthOf, progress: RefillProgress | undefined): Promise<string> {

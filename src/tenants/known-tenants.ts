@@ -185,8 +185,8 @@ export const loadTenants =
     const versions = await versionsOf(db, "tenant", numbers.map(String));
     const records = await tenantRecords(db, numbers);
     return numbers.map((number): LookupAnswer<TenantRecord> | Error => {
-      const value = records.get(number);
-      return value === undefined ? noTenant(keyOf(number)) : { version: versions.get(String(number)) ?? 0, value };
+      const value = records.get(number) ?? noTenant(keyOf(number));
+      return value instanceof Error ? value : { version: versions.get(String(number)) ?? 0, value };
     });
   };
 
@@ -195,7 +195,10 @@ export const loadPlans =
   async (names) => {
     const versions = await versionsOf(db, "plan", names);
     const plans = await planLimits(db, names);
-    return names.map((name) => ({ version: versions.get(name) ?? 0, value: plans.get(name) }));
+    return names.map((name): LookupAnswer<Limits> | Error => {
+      const value = plans.get(name);
+      return value instanceof Error ? value : { version: versions.get(name) ?? 0, value };
+    });
   };
 
 async function versionsOf(db: Db, kind: KeyVersion["kind"], keys: readonly string[]): Promise<Map<string, number>> {

@@ -88,6 +88,7 @@ export function createTenants(sql: Sql, clock: Clock, publish: Publish = () => {
     if (builtIn) return builtIn;
     const limits = (await planLimits(db, [plan])).get(plan);
     if (!limits) throw new Problem("not_found", `No plan "${plan}" exists.`);
+    if (limits instanceof Error) throw limits;
     return limits;
   }
 
@@ -271,19 +272,27 @@ export function toTenant({ clickFacts: _, ...record }: TenantRecord, plan: Limit
   return { ...record, limits: effectiveLimits(plan, record.overrides) };
 }
 
-/** By number. */
+/** By number. An error is that of a row that cannot be read: of many that are read together, it fails alone. */
 export async function tenantRecords(
   db: Db,
   numbers: readonly TenantNumber[],
-): Promise<Map<TenantNumber, TenantRecord>> {
+): Promise<Map<TenantNumber, TenantRecord | Error>> {
   const rows = await selectByNumbers.all(db, { numbers });
-  return new Map(rows.map((row) => [row.number, toRecord(row)]));
+  return new Map(rows.map((row) => [row.number, orError(() => toRecord(row))]));
 }
 
-/** The operator's plans of these names. */
-export async function planLimits(db: Db, names: readonly string[]): Promise<Map<string, Limits>> {
+/** The operator's plans of these names. An error is that of one of them. */
+export async function planLimits(db: Db, names: readonly string[]): Promise<Map<string, Limits | Error>> {
   const rows = await selectPlans.all(db, { names });
-  return new Map(rows.map(({ name, limits }) => [name, parseLimits(limits)]));
+  return new Map(rows.map(({ name, limits }) => [name, orError(() => parseLimits(limits))]));
+}
+
+function orError<Result>(read: () => Result): Result | Error {
+  try {
+    return read();
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
 }
 
 const selectById = statement((db: Db, { id }: Params<{ id: TenantId }>) => selectTenants(db).where("t.id", "=", id));

@@ -320,6 +320,20 @@ onEachDatabase(({ openTwo }) => {
     expect(await server.known.byId("ten_none" as TenantId)).toBeUndefined();
   });
 
+  test("a tenant or plan that cannot be read fails alone, and not those that are looked up with it", async () => {
+    const ids = [await newWorkspace(sql), await newWorkspace(sql), await newWorkspace(sql)] as const;
+    const numbers = await Promise.all(ids.map((id) => tenantNumberOf(sql.db, id)));
+    await sql.db.updateTable("tenants").set({ limits: "{" }).where("id", "=", ids[1]).execute();
+    await sql.db.insertInto("plans").values({ name: "damaged", limits: "{}", created_at: 1 }).execute();
+    const kindOf = (answer: object) => (answer instanceof Error ? "error" : "read");
+    const tenants = await loadTenants(sql)(numbers.map((number) => `/${number}`));
+    expect(tenants.map(kindOf)).toEqual(["read", "error", "read"]);
+    const plans = await loadPlans(sql)([team, "damaged", "none"]);
+    expect(plans.map(kindOf)).toEqual(["read", "error", "read"]);
+    await sql.db.updateTable("tenants").set({ limits: "{}" }).where("id", "=", ids[1]).execute();
+    await sql.db.deleteFrom("plans").where("name", "=", "damaged").execute();
+  });
+
   describe("an API key that is kept", () => {
     const accounts = () => createAccountData({ sql, clock, sessions: touchOf(sql) });
     const members = () => createMembers({ sql, clock, sessions: touchOf(sql) });
