@@ -7,7 +7,8 @@
  * returned all leases, seven seconds after the last visit of all. With PostgreSQL and Redis it is that of all three.
  *
  * The stampede is 2,000 visitors of as many links at once, on PostgreSQL and Redis, on connections that are open: how many
- * are told to come again, of the second and later ones.
+ * are told to come again. The first one comes to a server that has just started. All count, and the worst is compared with
+ * the target.
  *
  * Embedded, the other side is `bare-cold.ts`: a bare `Bun.serve` on a copy of the same database, which runs the same
  * statements by hand.
@@ -121,14 +122,12 @@ async function stampede(): Promise<Figure[]> {
       await idle();
     }
     for (const line of lines) line.hangUp();
-    const [, ...counted] = refused;
     table([
-      [`${crowd} visitors at once`, "refused", "at first", "ms until the last answer", "CPU ms"],
-      ["PostgreSQL and Redis", counted.join(" "), String(refused[0]), round(median(lastMs)), round(median(cpuMs))],
+      [`${crowd} visitors at once`, "refused", "ms until the last answer", "CPU ms"],
+      ["PostgreSQL and Redis", refused.join(" "), lastMs.map(round).join(" "), cpuMs.map(round).join(" ")],
     ]);
-    return [
-      { name: "refused of a stampede", target: targets.refused, figure: median(counted), spread: spreadOf(counted) },
-    ];
+    const figure = Math.max(...refused);
+    return [{ name: "refused of a stampede", target: targets.refused, figure, spread: spreadOf(refused) }];
   } finally {
     await stop();
   }

@@ -266,7 +266,7 @@ export async function openLookups(config: Config, sql: Sql, log: Logger): Promis
   const { openPostgres } = await import("./sql/postgres.ts");
   return openPostgres(
     url,
-    { connections: lookupConnections(config), statementMs: lookupMs, name: "quicklink lookups" },
+    { connections: lookupConnections(config), keepsOpen: true, statementMs: lookupMs, name: "quicklink lookups" },
     log,
   );
 }

@@ -127,6 +127,12 @@ export const base: Mistakes = {
     to: "const idle = since;",
     tests: ["src/base/attention.test.ts"],
   },
+  "waiting-for-a-core-counts": {
+    file: "base/busy-time.ts",
+    from: "return (ran + waited) / 1e6;",
+    to: "return waited / 1e6;",
+    tests: ["src/base/busy-time.test.ts"],
+  },
   "late-look-counts-in-full": {
     file: "base/attention.ts",
     from: "passed += Math.min(Math.max(0, idle), countedMostMs);",

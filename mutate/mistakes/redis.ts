@@ -255,6 +255,20 @@ export const redis: Mistakes = {
     to: "x: seconds + Math.round(goodForMs),",
     tests: tier,
   },
+  "script-text-sent-by-all": {
+    file: "redis/client.ts",
+    from: "if ((textSent.get(name) ?? 0) > sent) {",
+    to: "if (sent < 0) {",
+    tests: ["test/conformance/redis-client.test.ts"],
+    only: "sent once",
+  },
+  "scripts-sent-with-the-first-crowd": {
+    file: "redis/client.ts",
+    from: "if (scripts.length > 0) setImmediate(() => void teach().catch(ignore));",
+    to: "",
+    tests: ["test/conformance/redis-client.test.ts"],
+    only: "before anybody needs it",
+  },
   "silent-connection-kept": {
     file: "redis/client.ts",
     from: "if (waiting > 0 && clock.elapsed() - answeredAt > silenceMostMs) reconnect();",

@@ -22,6 +22,13 @@ export const server: Mistakes = {
     to: "attempts: createMemoryCounters({ clock, idsMost: attemptsKept, keysMost: passwordsMost }),",
     tests: counters,
   },
+  "lookups-connect-with-the-first-crowd": {
+    file: "server/cache.ts",
+    from: "for (const lookup of lookups) await Promise.all(Array.from({ length: connections }, lookup));",
+    to: "for (const lookup of lookups) await lookup();",
+    tests: ["test/e2e/budget.test.ts"],
+    only: "before the first visitor comes",
+  },
   "totals-not-told-to-redis": {
     file: "server/limits.ts",
     from: "fromRedis?.seen(totals);",

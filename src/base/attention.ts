@@ -4,7 +4,7 @@
  * A crowd of visitors keeps the thread busy. It finds their deadlines due while the answers that came meanwhile are unread, or
  * wait behind those of others: a fast store would be called late, and all of them would be refused. So waits are looked
  * at every 5 ms. A look that comes late counts as 10 ms, because between two looks everything that has arrived is read;
- * and time that the thread spent working does not count. A wait ends after ten times its length, whatever happens.
+ * and time in which the thread worked, or waited for a core, does not count. A wait ends after ten times its length, whatever happens.
  */
 export interface Attention {
   /** Milliseconds that have passed while something waited: only the difference between two moments of a wait means anything. */
@@ -15,7 +15,7 @@ export interface Attention {
 
 export interface AttentionClock {
   elapsed(): number;
-  /** CPU time of this thread, in milliseconds. */
+  /** Milliseconds in which this thread ran or waited for a core. */
   worked(): number;
   after(ms: number, work: () => void): () => void;
 }

@@ -1,4 +1,5 @@
 import { type Attention, createAttention } from "./attention.ts";
+import { threadBusyMs } from "./busy-time.ts";
 
 /**
  * Time is passed in, so that tests can move it and never sleep. This is the only file that reads the machine's clock.
@@ -28,14 +29,9 @@ const machineTime = {
 };
 
 /** Of this thread. */
-const attention: Attention = createAttention({ ...machineTime, worked: threadCpuMs });
+const attention: Attention = createAttention({ ...machineTime, worked: threadBusyMs });
 /** Longer ones do not need to be exact, and are not looked at every few milliseconds. */
 const shortMostMs = 1_000;
-
-function threadCpuMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
-}
 
 export const systemClock: Clock = {
   now: () => Date.now(),

@@ -77,6 +77,7 @@ const keysPerRead = 256;
 const plain = "0";
 
 const scripts = { put: defineScript(putText), stand: defineScript(standText) };
+export const cacheScripts = Object.values(scripts);
 
 interface Server {
   readonly epoch: string;

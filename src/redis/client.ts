@@ -81,6 +81,11 @@ export interface RedisOptions {
    * If commands wait and no answer arrives for this long, the connection is considered dead. TCP would need minutes.
    */
   readonly silenceMostMs?: number;
+  /**
+   * Sent to every server once it is connected. A crowd would otherwise find a script unknown as often as it has visitors, and
+   * send its text as often.
+   */
+  readonly scripts?: readonly Script[];
   readonly clock?: Clock;
   /** Called for every command, whether it was answered or timed out. */
   readonly observe?: (command: string, seconds: number) => void;
@@ -99,12 +104,16 @@ export const defineScript = (text: string): Script => ({ text, sha1: createHash(
 
 export function connectRedis(url: string, options: RedisOptions = {}): Redis {
   const { deadlineMs = deadlineMsByDefault, waitingMost = waitingMostByDefault, clock = systemClock } = options;
-  const { silenceMostMs = silenceMostMsByDefault, observe } = options;
+  const { silenceMostMs = silenceMostMsByDefault, observe, scripts = [] } = options;
   const address = parseRedisUrl(url);
   let waiting = 0;
   let answeredAt = clock.elapsed();
   let generation = 0;
-  const anew = () => void generation++;
+  const anew = () => {
+    generation++;
+    // After those who listen to the same event: the connection can be used then.
+    if (scripts.length > 0) setImmediate(() => void teach().catch(ignore));
+  };
   let connection = open();
 
   /** A connection that retries until Redis is available, or until it is closed. */
@@ -167,6 +176,37 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
     }
   }
 
+  async function teach(): Promise<void> {
+    await Promise.all(scripts.map(({ text }) => connection.sendToAll(["SCRIPT", "LOAD", text])));
+  }
+
+  /** The text of a script is sent once to each server, and not by all who find it unknown at the same time. */
+  const textSent = new Map<string, number>();
+  let scriptsSent = 0;
+
+  async function runScript(script: Script, keys: readonly string[], args: readonly string[], ms?: number) {
+    const [key] = keys;
+    const rest = [String(keys.length), ...keys, ...args];
+    const known = () => run(key, ["EVALSHA", script.sha1, ...rest], ms);
+    const sent = ++scriptsSent;
+    try {
+      return await known();
+    } catch (error) {
+      if (!isUnknownScript(error)) throw error;
+    }
+    // Redis was restarted, failed over or flushed. It did not run the unknown script, so it is safe to send it again.
+    const name = `${script.sha1} ${connection.ownerOf(key ?? "")}`;
+    if ((textSent.get(name) ?? 0) > sent) {
+      try {
+        return await known();
+      } catch (error) {
+        if (!isUnknownScript(error)) throw error;
+      }
+    }
+    textSent.set(name, ++scriptsSent);
+    return await run(key, ["EVAL", script.text, ...rest], ms);
+  }
+
   function subscriber(): Subscriber {
     const listening = connect(address, waitingMost, () => {}, silenceMostMs);
     let wanted = true;
@@ -198,18 +238,7 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
     send: (key, command) => attempt(() => run(key, command)),
     sendTo: (server, command) => attempt(() => inTime(command, () => connection.sendTo(server, command), deadlineMs)),
 
-    script: (script, keys, args, ms) =>
-      attempt(async () => {
-        const rest = [String(keys.length), ...keys, ...args];
-        try {
-          return await run(keys[0], ["EVALSHA", script.sha1, ...rest], ms);
-        } catch (error) {
-          // Redis was restarted, failed over or flushed. It did not run the unknown script, so it is safe to send the
-          // text.
-          if (!(error instanceof ErrorReply) || !error.message.startsWith("NOSCRIPT")) throw error;
-          return await run(keys[0], ["EVAL", script.text, ...rest], ms);
-        }
-      }),
+    script: (script, keys, args, ms) => attempt(() => runScript(script, keys, args, ms)),
 
     slotOf: (key) => (address.kind === "cluster" ? slotOfKey(key) : 0),
     servers: () => connection.servers(),
@@ -241,6 +270,9 @@ export function connectRedis(url: string, options: RedisOptions = {}): Redis {
   };
 }
 
+const isUnknownScript = (error: unknown): boolean =>
+  error instanceof ErrorReply && error.message.startsWith("NOSCRIPT");
+
 /** In the executable the default import of this CommonJS module is the whole module. */
 const { default: given } = slotModule as { default: typeof slotModule.default | typeof slotModule };
 const slotOfKey = typeof given === "function" ? given : given.default;
@@ -250,6 +282,7 @@ interface Connection {
   connect(): Promise<unknown>;
   send(key: string | undefined, command: readonly string[]): Promise<unknown>;
   sendTo(server: string, command: readonly string[]): Promise<unknown>;
+  sendToAll(command: readonly string[]): Promise<unknown>;
   subscribe(channel: string, onMessage: OnMessage): Promise<unknown>;
   unsubscribe(channel: string, onMessage: OnMessage): Promise<unknown>;
   servers(): readonly string[];
@@ -273,6 +306,7 @@ const closed: Connection = {
   connect: async () => {},
   send: () => Promise.reject(new Error("the connection was closed")),
   sendTo: () => Promise.reject(new Error("the connection was closed")),
+  sendToAll: () => Promise.reject(new Error("the connection was closed")),
   subscribe: async () => {},
   unsubscribe: async () => {},
   servers: () => [],
@@ -372,6 +406,8 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void, s
         if (shard === undefined) throw new Error("no node has this slot");
         return (await cluster.nodeClient(shard.master)).sendCommand([...command]);
       },
+      sendToAll: (command) =>
+        Promise.all(cluster.masters.map(async (node) => (await cluster.nodeClient(node)).sendCommand([...command]))),
       subscribe: (channel, onMessage) => cluster.subscribe(channel, onMessage),
       unsubscribe: (channel, onMessage) => cluster.unsubscribe(channel, onMessage as Listener),
       ...tags,
@@ -399,6 +435,7 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void, s
       connect: () => sentinel.connect(),
       send: (_, command) => sentinel.sendCommand(false, [...command]),
       sendTo: (_, command) => sentinel.sendCommand(false, [...command]),
+      sendToAll: (command) => sentinel.sendCommand(false, [...command]),
       subscribe: (channel, onMessage) => sentinel.subscribe(channel, onMessage),
       unsubscribe: (channel, onMessage) => sentinel.unsubscribe(channel, onMessage as Listener),
       ...oneServer(address.name),
@@ -413,6 +450,7 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void, s
     connect: () => server.connect(),
     send: (_, command) => server.sendCommand([...command]),
     sendTo: (_, command) => server.sendCommand([...command]),
+    sendToAll: (command) => server.sendCommand([...command]),
     subscribe: (channel, onMessage) => server.subscribe(channel, onMessage),
     unsubscribe: (channel, onMessage) => server.unsubscribe(channel, onMessage),
     ...oneServer(`${node?.host}:${node?.port}`),

@@ -61,6 +61,7 @@ const scripts = {
   status: defineScript(statusText),
   sync: defineScript(syncText),
 };
+export const counterScripts = Object.values(scripts);
 
 export interface RedisCountersOptions {
   readonly redis: Redis;

@@ -55,6 +55,7 @@ const knownPerCall = 256;
 
 const lease = defineScript(leaseText);
 const known = defineScript(knownText);
+export const leaseScripts = [lease, known];
 
 const monthLength = "2026-11".length;
 const noAsk = ["", "0", "0", "0", "0"];

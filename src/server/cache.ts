@@ -1,5 +1,6 @@
 import { createBreakers } from "../base/breaker.ts";
 import type { PersonId } from "../base/ids.ts";
+import type { Logger } from "../base/log.ts";
 import { type Cache, createCache, type Source } from "../cache/cache.ts";
 import { type ChangeRates, createChangeRates } from "../cache/changes.ts";
 import { createCorrectTier } from "../cache/correct-tier.ts";
@@ -155,8 +156,15 @@ async function openTiers(wiring: Wiring, { redis, sql, hot, changes, counts }: T
   const gathered = openGathered(wiring);
   const store = config.embedded ? core.store : createLinkStore(lookups);
   const fromSql = gathered(linkSource(store.targets), counts);
-  const tenants = gathered(loadTenants(lookups), uncounted());
-  const plans = gathered(loadPlans(lookups), uncounted());
+  const [tenantsOf, plansOf] = [loadTenants(lookups), loadPlans(lookups)];
+  if (!config.embedded)
+    await openConnections(lookupConnections(config), log, [
+      () => store.targets([nowhere]),
+      () => tenantsOf([noTenant]),
+      () => plansOf([noPlan]),
+    ]);
+  const tenants = gathered(tenantsOf, uncounted());
+  const plans = gathered(plansOf, uncounted());
   if (redis === undefined)
     return { source: counted(fromSql, counts), tenants, plans, redis: undefined, created: undefined };
   const { isCachedLink, isTenantRecord } = await import("../redirect/cache-format.ts");
@@ -176,6 +184,27 @@ async function openTiers(wiring: Wiring, { redis, sql, hot, changes, counts }: T
     created: writeThrough((key) => tiered.writeThrough(key, 1)),
   };
 }
+
+/**
+ * Opens the connections of lookups, and runs what they look up once on each. Opening one, and planning a statement that it does
+ * not know, takes PostgreSQL longer than some visitors wait: the first crowd after a start was refused.
+ */
+async function openConnections(
+  connections: number,
+  log: Logger,
+  lookups: readonly (() => Promise<unknown>)[],
+): Promise<void> {
+  try {
+    // As many at once as there are connections, so each takes another one.
+    for (const lookup of lookups) await Promise.all(Array.from({ length: connections }, lookup));
+  } catch (error) {
+    log.warn({ error }, "cannot open the connections for lookups; opening them when they are needed");
+  }
+}
+
+/** What no lookup finds. */
+const nowhere = { domain: "", code: "" };
+const [noTenant, noPlan] = ["/0", ""];
 
 function openTenants({ core }: Wiring, { tenants: source, plans }: Tiers): KnownTenants {
   const { clock, config } = core;

@@ -26,6 +26,11 @@ export async function openRedis({ core: { config, clock }, metrics, log, opened 
   const { connectRedis } = await import("../redis/client.ts");
   const { withBreakers } = await import("../redis/with-breakers.ts");
   const { reportRedisInfo } = await import("../redis/info-metrics.ts");
+  const [{ cacheScripts }, { leaseScripts }, { counterScripts }] = await Promise.all([
+    import("../redis/cache.ts"),
+    import("../redis/leases.ts"),
+    import("../redis/counters.ts"),
+  ]);
   const observe = metrics.histogram(
     "redis_command_duration_seconds",
     "Redis commands, from call to answer or timeout.",
@@ -38,8 +43,9 @@ export async function openRedis({ core: { config, clock }, metrics, log, opened 
     return redis;
   };
 
-  const cache = cacheUrl === undefined ? undefined : open("cache", cacheUrl, { deadlineMs: config.QL_REDIS_WAIT_MS });
-  const unguarded = open("limits", limitsUrl, {});
+  const ofCache = { deadlineMs: config.QL_REDIS_WAIT_MS, scripts: cacheScripts };
+  const cache = cacheUrl === undefined ? undefined : open("cache", cacheUrl, ofCache);
+  const unguarded = open("limits", limitsUrl, { scripts: [...leaseScripts, ...counterScripts] });
   const { all, visitors } = createLimitsBreakers({
     nodes: unguarded.owners,
     rule: config.breaker,

@@ -1,10 +1,49 @@
-import { expect, test } from "bun:test";
-import { connectRedis } from "../../src/redis/client.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { connectRedis, defineScript } from "../../src/redis/client.ts";
 import { until } from "../ground/process.ts";
 import { startProxy } from "../ground/proxy.ts";
-import { redisAvailable, startRedis } from "../ground/redis.ts";
+import { type RedisServer, redisAvailable, startRedis } from "../ground/redis.ts";
 
 if (redisAvailable()) {
+  describe("a script that Redis does not know", () => {
+    let server: RedisServer;
+    beforeAll(async () => {
+      server = await startRedis();
+    });
+    afterAll(() => server.stop());
+
+    const script = defineScript("return redis.call('INCR', KEYS[1])");
+    const known = async () => (await server.command("SCRIPT", "EXISTS", script.sha1)).includes("1");
+    const texts = async () => /cmdstat_eval:calls=(\d+)/.exec(await server.command("INFO", "commandstats"))?.[1];
+
+    test("is sent once, however many find it unknown at the same time", async () => {
+      const redis = connectRedis(server.url, { deadlineMs: 5_000 });
+      await until("a connection", () =>
+        redis.ping().then(
+          () => true,
+          () => undefined,
+        ),
+      );
+      const all = Array.from({ length: 100 }, () => redis.script(script, ["visits"], []));
+      expect((await Promise.all(all)).map(Number).toSorted((a, b) => a - b)).toEqual(all.map((_, i) => i + 1));
+      expect(await texts()).toBe("1");
+      // And again when Redis has forgotten it.
+      await server.command("SCRIPT", "FLUSH");
+      expect(Number(await redis.script(script, ["visits"], []))).toBe(101);
+      expect(await texts()).toBe("2");
+      await redis.close();
+    });
+
+    test("is sent before anybody needs it, with every connection", async () => {
+      await server.command("SCRIPT", "FLUSH");
+      const redis = connectRedis(server.url, { scripts: [script] });
+      await until("Redis to know it", async () => (await known()) || undefined);
+      await server.restart();
+      await until("Redis to know it again", async () => (await known().catch(() => false)) || undefined);
+      await redis.close();
+    });
+  });
+
   test("a listener receives messages again soon after the network has dropped its connection", async () => {
     const server = await startRedis();
     const proxy = await startProxy(server.port);

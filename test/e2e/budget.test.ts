@@ -53,6 +53,14 @@ if (postgresAvailable()) {
       return codes;
     };
 
+    test("have their connections before the first visitor comes, and have run on each", async () => {
+      const { rows } = await watcher.query<{ query: string }>(
+        "select query from pg_stat_activity where application_name = 'quicklink lookups'",
+      );
+      expect(rows).toHaveLength(2);
+      for (const { query } of rows) expect(query).toContain("plans"); // what is run last
+    });
+
     test("take no connection from anything else", async () => {
       const codes = await newCodes(12);
       await whileLocked(async () => {
