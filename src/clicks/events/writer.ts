@@ -9,7 +9,7 @@ import type { Sql } from "../../sql/sql.ts";
 import { type Params, statement } from "../../sql/statement.ts";
 import type { Db, Trx } from "../../sql/tenant-db.ts";
 import { type ClickBatch, type ClickedLink, isPerson, quarterMs, quarterOf, utcDay } from "../click.ts";
-import { type BothTallies, isEqualForBoth, type TalliedClicks, tallyClicks } from "./batch-tally.ts";
+import { clicksBeyond, tallyClicks } from "./batch-tally.ts";
 import { type CapPlan, createCaps } from "./caps.ts";
 import { eventColumns, eventRows, wantedValues } from "./event-rows.ts";
 import { createFirstVisits } from "./first-visits.ts";
@@ -17,7 +17,8 @@ import { createFullDays } from "./full-days.ts";
 import { createClickGroups, type GroupName } from "./groups.ts";
 import { type LateClick, lateMs, undoRollups } from "./late.ts";
 import { type AddedClicks, createLinkTotals } from "./link-totals.ts";
-import { createOverflow, type OverflowClicks } from "./overflow.ts";
+import { type ClickPlace, createOverflow } from "./overflow.ts";
+import type { OverflowTally } from "./overflow-tally.ts";
 import { type BatchPart, type LinkClicks, type PendingBare, partsMost, partsOf } from "./parts.ts";
 import { byQuarter, isPossible, type QuarterClicks, timesOf } from "./quarter-clicks.ts";
 import type { Step } from "./step.ts";
@@ -228,10 +229,12 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
     );
     if (firsts.fullDays.length > 0) await fullDays.note(step, firsts.fullDays);
     const { first } = firsts;
-    const whereOf = (link: ClickedLink) => ({
-      ...{ tenant: link.tenant, link: link.link, domain: domainOf(link) },
-      tags: found.tags(link.tenant, tagsOf(link)),
-    });
+    const wheres = new Map<ClickedLink, ClickPlace>();
+    for (const [link, list] of tagLists) {
+      const { tenant, link: number } = link;
+      wheres.set(link, { tenant, link: number, domain: domainOf(link), tags: found.tags(tenant, list) });
+    }
+    const whereOf = (link: ClickedLink): ClickPlace => required(wheres.get(link), "place");
     await insertEvents.run(
       trx,
       eventRows(part, links, { at, isEvent, first, reason: batch.reason }, whereOf, found, nextSeq),
@@ -239,16 +242,17 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
 
     const beyond = clicked - events;
     if (beyond + bare.length > 0) {
-      await overflow.add(
-        step,
-        clicks.flatMap(({ link, quarter, from, to }): OverflowClicks[] => {
-          const some = withoutEvent(part.places, first, isEvent, from, to);
-          if (some.places.length === 0) return [];
-          const addTo = (both: BothTallies) => tallyClicks(batch, quarter, some, both);
-          return [{ ...whereOf(link), quarter, isEqualForBoth: isEqualForBoth(some), addTo }];
-        }),
-        bare.map(({ link, quarter, reasons }) => ({ ...whereOf(link), quarter, reasons })),
-      );
+      const withoutEvent = clicksBeyond(part, clicks, isEvent, first);
+      await overflow.add(step, [
+        ...withoutEvent.ranges.map((range) => ({
+          ...{ where: whereOf(range.link), quarter: range.quarter },
+          addTo: (tally: OverflowTally) => tallyClicks(withoutEvent, range, tally),
+        })),
+        ...bare.map(({ link, quarter, reasons }) => ({
+          ...{ where: whereOf(link), quarter },
+          addTo: (tally: OverflowTally) => addBare(tally, reasons),
+        })),
+      ]);
     }
     const firstClicks = await totals.add(step, addedClicks(part, links, at, bare, idOf));
     const dropped = part.dropped + gone;
@@ -332,18 +336,9 @@ function countBefore(at: Float64Array, quarter: number, from: number, to: number
   return count;
 }
 
-function withoutEvent(
-  places: Uint32Array,
-  first: Uint8Array,
-  isEvent: Uint8Array,
-  from: number,
-  to: number,
-): TalliedClicks {
-  const isBeyond = (_: number, n: number) => isEvent[from + n] === 0;
-  const flags = isEvent.subarray(from, to);
-  const of = { places: places.subarray(from, to), first: first.subarray(from, to) };
-  if (!flags.includes(1)) return of;
-  return { places: of.places.filter(isBeyond), first: of.first.filter(isBeyond) };
+/** Facts that were dropped are unknown: they count as "none", so that every breakdown still adds up to the total. */
+function addBare(tally: OverflowTally, reasons: readonly number[]): void {
+  for (const [reason, clicks] of reasons.entries()) tally.reasons[reason] = (tally.reasons[reason] ?? 0) + clicks;
 }
 
 function addedClicks(
