@@ -42,11 +42,11 @@ export function clicksBeyond(
       end++;
     }
   }
-  for (const { link, quarter, from, to } of clicks) {
+  for (const { link, quarter, from, to, people } of clicks) {
     const start = end;
-    take(from, to, true);
+    if (people > 0) take(from, to, true);
     const rest = end;
-    if (rest - start < to - from) take(from, to, false);
+    if (people < to - from) take(from, to, false);
     if (end > start) ranges.push({ link, quarter, from: start, rest, to: end });
   }
   return { batch, places, first, ranges };

@@ -180,7 +180,7 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
     const clicked = sumOf(links.map(lengthOf));
     const bareClicks = sumOf(bare.map(clicksOfBare));
     const gone = part.places.length - clicked + sumOf(bareTimed.map(clicksOfBare)) - bareClicks;
-    const clicks = byQuarter(links, at);
+    const clicks = byQuarter(part, links, at);
     const { isEvent, events } = caps.split(step, part, clicks, plan);
 
     const tagLists = new Map<ClickedLink, string>();
@@ -203,8 +203,11 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
     };
     for (const some of clicks) raise(some.link, lateIn(some));
     for (const one of bare) raise(one.link, isLateBare(one) ? clicksOfBare(one) : 0);
-    const groupOf = await groups.find(step, groupNames([...tagLists.keys()], idOf), lates.size > 0);
-    const domainOf = (link: ClickedLink): GroupNumber => required(groupOf(domainName(link, idOf(link))), "group");
+    const groupOf = await groups.find(step, groupNames(tagLists.keys(), idOf), lates.size > 0);
+    const domainOf = rememberingLast(
+      isSameDomain,
+      (link): GroupNumber => required(groupOf(domainName(link, idOf(link))), "group"),
+    );
 
     const { dayOf, locked } = await days.find(step, tenantTimes([...clicks, ...bare], idOf), lates);
     const lateClicks = [...clicks.filter((some) => lateIn(some) > 0), ...bare.filter(isLateBare)].map(
@@ -254,7 +257,7 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
         })),
       ]);
     }
-    const firstClicks = await totals.add(step, addedClicks(part, links, at, bare, idOf));
+    const firstClicks = await totals.add(step, addedClicks(part, clicks, at, bare, idOf));
     const dropped = part.dropped + gone;
     const { excluded } = part;
     if (dropped + excluded > 0) await addDropped.run(trx, { day: utcDay(now), writer: writerId, dropped, excluded });
@@ -305,11 +308,27 @@ const domainName = ({ domain }: ClickedLink, tenant_id: TenantId): GroupName => 
 const tagNames = ({ tags }: ClickedLink, tenant_id: TenantId): GroupName[] =>
   tags.map((tag) => ({ tenant_id, kind: "tag", name: storedText(tag) }));
 
-function* groupNames(links: readonly ClickedLink[], idOf: (link: ClickedLink) => TenantId): Generator<GroupName> {
+const isSameDomain = (a: ClickedLink, b: ClickedLink): boolean => a.tenant === b.tenant && a.domain === b.domain;
+
+function* groupNames(links: Iterable<ClickedLink>, idOf: (link: ClickedLink) => TenantId): Generator<GroupName> {
+  let last: ClickedLink | undefined;
   for (const link of links) {
-    yield domainName(link, idOf(link));
+    if (last === undefined || !isSameDomain(last, link)) yield domainName(link, idOf(link));
     yield* tagNames(link, idOf(link));
+    last = link;
   }
+}
+
+/** Links come tenant by tenant, and most of a tenant have one domain: asking again for each took longer than storing its totals. */
+function rememberingLast<Value>(
+  isSame: (a: ClickedLink, b: ClickedLink) => boolean,
+  find: (link: ClickedLink) => Value,
+): (link: ClickedLink) => Value {
+  let last: { readonly link: ClickedLink; readonly value: Value } | undefined;
+  return (link) => {
+    if (last === undefined || !isSame(last.link, link)) last = { link, value: find(link) };
+    return last.value;
+  };
 }
 
 /** One for each tenant and quarter: no day ends within a quarter. */
@@ -343,25 +362,27 @@ function addBare(tally: OverflowTally, reasons: readonly number[]): void {
 
 function addedClicks(
   part: BatchPart,
-  links: readonly LinkClicks[],
+  clicks: readonly QuarterClicks[],
   at: Float64Array,
   bare: readonly PendingBare[],
   idOf: (link: ClickedLink) => TenantId,
 ): Iterable<AddedClicks> {
   const added = new Map<number, AddedClicks>();
   function add(link: ClickedLink, clicks: number, firstAt: number, lastAt: number): void {
-    const { clicks: before = 0, firstAt: first = null, lastAt: last = null } = added.get(link.link) ?? {};
-    added.set(link.link, {
-      ...{ link, tenantId: idOf(link), clicks: before + clicks },
-      firstAt: clicks === 0 ? first : Math.min(first ?? firstAt, firstAt),
-      lastAt: clicks === 0 ? last : Math.max(last ?? lastAt, lastAt),
-    });
+    let sum = added.get(link.link);
+    if (sum === undefined) {
+      sum = { link, tenantId: idOf(link), clicks: 0, firstAt: null, lastAt: null };
+      added.set(link.link, sum);
+    }
+    if (clicks === 0) return;
+    sum.clicks += clicks;
+    sum.firstAt = Math.min(sum.firstAt ?? firstAt, firstAt);
+    sum.lastAt = Math.max(sum.lastAt ?? lastAt, lastAt);
   }
-  for (const { link, from, to } of links) {
-    let [people, first, last] = [0, Number.POSITIVE_INFINITY, 0];
-    for (let n = from; n < to; n++) {
+  for (const { link, from, to, people } of clicks) {
+    let [first, last] = [Number.POSITIVE_INFINITY, 0];
+    for (let n = from; n < to && people > 0; n++) {
       if (!isPerson(part.batch.reason[part.places[n] ?? 0] ?? 0)) continue;
-      people++;
       first = Math.min(first, at[n] ?? 0);
       last = Math.max(last, at[n] ?? 0);
     }
