@@ -21,13 +21,16 @@ export interface OverflowTally {
 
 export interface OverflowValues {
   readonly lists: ValueLists;
-  /** Where in its list a value is. */
+  /** Where the values of long lists are. Most lists have a few values, and searching them takes less time and memory. */
   readonly places: Partial<Record<Dimension, Map<string, number>>>;
 }
 
 /** A value, its clicks, first visits to the link and first visits to the tenant; then the next value. */
-export type ValueLists = Partial<Record<Dimension, (string | number)[]>>;
+type ValueList = (string | number)[];
+export type ValueLists = Partial<Record<Dimension, ValueList>>;
 export const valueWidth = 4;
+/** 16 values. */
+const searchedMost = 16 * valueWidth;
 
 export const newOverflowTally = (): OverflowTally => ({
   reasons: hitReasons.map(() => 0),
@@ -48,17 +51,18 @@ export function addOverflowValue(
   tenantVisitors: number,
 ): void {
   if (value === none) return;
-  let list = lists[dimension];
-  let ofDimension = places[dimension];
-  if (list === undefined || ofDimension === undefined) {
-    [list, ofDimension] = [[], new Map()];
-    lists[dimension] = list;
-    places[dimension] = ofDimension;
+  const list = lists[dimension];
+  if (list === undefined) {
+    lists[dimension] = [value, clicks, visitors, tenantVisitors];
+    tally.size++;
+    return;
   }
-  const place = ofDimension.get(value);
-  if (place === undefined) {
-    ofDimension.set(value, list.length);
+  const ofDimension = places[dimension];
+  const place = ofDimension === undefined ? list.indexOf(value) : (ofDimension.get(value) ?? -1);
+  if (place === -1) {
+    ofDimension?.set(value, list.length);
     list.push(value, clicks, visitors, tenantVisitors);
+    if (ofDimension === undefined && list.length > searchedMost) places[dimension] = placesIn(list);
     tally.size++;
     return;
   }
@@ -82,7 +86,28 @@ export function trimOverflow(tally: OverflowTally): void {
   }
 }
 
-export function placesIn(list: readonly (string | number)[]): Map<string, number> {
+/** The tally of a row that was read back. */
+export function withPlaces(
+  stored: Pick<OverflowTally, "reasons" | "visitors" | "tenantVisitors">,
+  people: ValueLists,
+  rest: ValueLists,
+): OverflowTally {
+  const tally = {
+    ...newOverflowTally(),
+    ...stored,
+    people: { lists: people, places: {} },
+    rest: { lists: rest, places: {} },
+  };
+  for (const { lists, places } of [tally.people, tally.rest] as OverflowValues[]) {
+    for (const [dimension, list] of Object.entries(lists) as [Dimension, ValueList][]) {
+      if (list.length > searchedMost) places[dimension] = placesIn(list);
+      tally.size += list.length / valueWidth;
+    }
+  }
+  return tally;
+}
+
+function placesIn(list: ValueList): Map<string, number> {
   const places = new Map<string, number>();
   for (let place = 0; place < list.length; place += valueWidth) places.set(list[place] as string, place);
   return places;
@@ -90,7 +115,7 @@ export function placesIn(list: readonly (string | number)[]): Map<string, number
 
 type ValueRow = readonly [value: string, clicks: number, visitors: number, tenantVisitors: number];
 
-function trimmedList(list: readonly (string | number)[]): (string | number)[] {
+function trimmedList(list: ValueList): ValueList {
   const rows: ValueRow[] = [];
   for (let place = 0; place < list.length; place += valueWidth) {
     rows.push(list.slice(place, place + valueWidth) as unknown as ValueRow);

@@ -1,7 +1,7 @@
-import { type Dimension, dimensions, isPerson, none } from "../click.ts";
+import { dimensions, isPerson, none } from "../click.ts";
 import type { FirstOf } from "../rollups/id-counts.ts";
 import { addValue, type FactCounts, newTally, type Tally } from "../rollups/tally.ts";
-import { newOverflowTally, type OverflowTally, placesIn, type ValueLists, valueWidth } from "./overflow-tally.ts";
+import { type OverflowTally, type ValueLists, valueWidth, withPlaces } from "./overflow-tally.ts";
 
 /**
  * The text of an overflow row. A busy link's row is replaced every second and read once or twice, so it has only what cannot be
@@ -22,15 +22,7 @@ export const overflowText = ({ reasons, visitors, tenantVisitors, people, rest }
 /** To be added to. */
 export function readOverflowText(text: string): OverflowTally {
   const [reasons, visitors, tenantVisitors, people, rest] = JSON.parse(text) as StoredOverflow;
-  const tally = { ...newOverflowTally(), reasons, visitors, tenantVisitors };
-  for (const [values, lists] of [[tally.people, people] as const, [tally.rest, rest] as const]) {
-    for (const [dimension, list] of Object.entries(lists) as [Dimension, (string | number)[]][]) {
-      values.lists[dimension] = list;
-      values.places[dimension] = placesIn(list);
-      tally.size += list.length / valueWidth;
-    }
-  }
-  return tally;
+  return withPlaces({ reasons, visitors, tenantVisitors }, people, rest);
 }
 
 /** As reports and roll-ups count, with the first visits to the link or to the tenant. */

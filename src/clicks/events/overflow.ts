@@ -40,8 +40,8 @@ interface Entry {
   readonly tally: OverflowTally;
 }
 
-/** Of all rows in memory: a value takes about 100 bytes, and a row without values as much as ten. */
-const weightMost = 200_000;
+/** Of all rows in memory, about 25 MB: a value takes some 60 bytes, and a row without values as much as ten. */
+const weightMost = 400_000;
 const weightOf = ({ tally }: Entry): number => 10 + tally.size;
 
 export function createOverflow(sql: Sql, writer: string): Overflow {
