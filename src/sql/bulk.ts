@@ -72,12 +72,12 @@ export function bulkInsert<Table extends keyof Schema, Row = never>(
     const arrays = types.map((type, place) => `$${place + 1}::${type}[]`).join(", ");
     // "where true": otherwise "on conflict" could be read as the condition of a join.
     const text = `${head} select * from unnest(${arrays}) as t where true ${ending(`= any($${width + 1}::text[])`)}`;
-    nameStatement(text);
+    const query = namedQuery(text);
     return {
       async run(db, values, texts = []) {
         if (values.length === 0) return [];
         const lists = types.map((_, column) => arrayOf(values, column, width));
-        return await execute<Row>(db, text, hasTexts ? [...lists, texts] : lists);
+        return await execute<Row>(db, query, hasTexts ? [...lists, texts] : lists);
       },
     };
   }
@@ -87,7 +87,7 @@ export function bulkInsert<Table extends keyof Schema, Row = never>(
   return {
     run(db, values, texts = []) {
       const more = hasTexts ? [JSON.stringify(texts)] : [];
-      return inRows(values, (text, slice) => execute<Row>(db, text, hasTexts ? [...slice, ...more] : slice));
+      return inRows(values, (query, slice) => execute<Row>(db, query, hasTexts ? [...slice, ...more] : slice));
     },
   };
 }
@@ -107,12 +107,12 @@ export function bulkFind<Table extends keyof Schema, Row>(
   if (dialect === "postgres") {
     const arrays = types.map((type, place) => `$${place + 1}::${type}[]`).join(", ");
     const text = `select ${columns} from unnest(${arrays}) as k(${places}) join ${from} t on ${same}`;
-    nameStatement(text);
+    const query = namedQuery(text);
     return {
       async all(db, keys) {
         if (keys.length === 0) return [];
         const lists = types.map((_, column) => arrayOf(keys, column, types.length));
-        return await execute<Row>(db, text, lists);
+        return await execute<Row>(db, query, lists);
       },
     };
   }
@@ -122,39 +122,44 @@ export function bulkFind<Table extends keyof Schema, Row>(
     types.length,
     (rows) => `with k(${places}) as (values ${rows}) select ${columns} from k cross join ${from} t on ${same}`,
   );
-  return { all: (db, keys) => inRows(keys, (text, slice) => execute<Row>(db, text, slice)) };
+  return { all: (db, keys) => inRows(keys, (query, slice) => execute<Row>(db, query, slice)) };
 }
 
-/** Kysely freezes parameters that it gets with a text, which takes as long as binding them. */
-async function execute<Row>(db: unknown, text: string, parameters: readonly unknown[]): Promise<Row[]> {
-  return (await (db as Db).executeQuery<Row>({ ...CompiledQuery.raw(text), parameters })).rows;
+/** Kysely freezes what it makes of a text, and parameters that it gets with it, which takes as long as binding them. */
+async function execute<Row>(db: unknown, query: CompiledQuery, parameters: readonly unknown[]): Promise<Row[]> {
+  return (await (db as Db).executeQuery<Row>({ ...query, parameters } as CompiledQuery<Row>)).rows;
+}
+
+function namedQuery(text: string): CompiledQuery {
+  nameStatement(text);
+  return CompiledQuery.raw(text);
 }
 
 /** Runs a statement over rows of placeholders, in few lengths. */
 function rowsOf(width: number, textFor: (rows: string) => string) {
-  const texts = new Map<number, string>();
+  const queries = new Map<number, CompiledQuery>();
   const most = 2 ** Math.floor(Math.log2(sqliteParametersMost / width));
   const row = `(${Array.from({ length: width }, () => "?").join(", ")})`;
 
-  function textOf(rows: number): string {
-    let text = texts.get(rows);
-    if (text === undefined) {
-      text = textFor(Array.from({ length: rows }, () => row).join(", "));
-      texts.set(rows, text);
+  function queryOf(rows: number): CompiledQuery {
+    let query = queries.get(rows);
+    if (query === undefined) {
+      query = CompiledQuery.raw(textFor(Array.from({ length: rows }, () => row).join(", ")));
+      queries.set(rows, query);
     }
-    return text;
+    return query;
   }
 
   return async <Row>(
     values: readonly BulkValue[],
-    run: (text: string, slice: readonly BulkValue[]) => Promise<Row[]>,
+    run: (query: CompiledQuery, slice: readonly BulkValue[]) => Promise<Row[]>,
   ): Promise<Row[]> => {
     const found: Row[] = [];
     const all = values.length / width;
     for (let start = 0; start < all; ) {
       const left = Math.min(most, all - start);
       const rows = left <= shortMost ? left : 2 ** Math.floor(Math.log2(left));
-      for (const one of await run(textOf(rows), values.slice(start * width, (start + rows) * width))) found.push(one);
+      for (const one of await run(queryOf(rows), values.slice(start * width, (start + rows) * width))) found.push(one);
       start += rows;
     }
     return found;

@@ -588,12 +588,12 @@ export interface ClickOverflowTable {
   domain: GroupNumber;
   tags: number;
   writer: string;
-  /** JSON of a `Tally`; its visitors are the day's first visits to the link. For reports on the link. */
-  tally: string;
   /**
-   * The same clicks, with the day's first visits to the tenant. For reports on the tenant, its domains and tags. Empty if it equals
-   * `tally`.
+   * A `StoredOverflow` (`clicks/events/overflow-text.ts`). An older version wrote a `Tally`, whose visitors are the day's first visits
+   * to the link.
    */
+  tally: string;
+  /** Empty. An older version wrote the same clicks, with the day's first visits to the tenant, if these were others. */
   tenant_tally: string;
 }
 

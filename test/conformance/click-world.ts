@@ -16,6 +16,13 @@ import {
 } from "../../src/clicks/click.ts";
 import { shelfOf } from "../../src/clicks/event-shelves.ts";
 import { naturalDay, naturalMonthStart } from "../../src/clicks/events/days.ts";
+import {
+  addOverflowValue,
+  newOverflowTally,
+  type OverflowTally,
+  trimOverflow,
+} from "../../src/clicks/events/overflow-tally.ts";
+import { overflowText } from "../../src/clicks/events/overflow-text.ts";
 import { readTally, writeTally, writeTallyText } from "../../src/clicks/rollups/packed.ts";
 import { type Grain, grains } from "../../src/clicks/rollups/periods.ts";
 import {
@@ -207,12 +214,9 @@ async function storeWithin(trx: Trx, tenant: ClickTenant, clicks: readonly TestC
     const quarter = quarterOf(one.at);
     const text = (bit: number) => writeTallyText(tallyOfClicks(some, bit), quarter);
     const [tally, ofTenant] = [text(firstToLink), text(firstToTenant)];
-    const row = {
-      ...placeOf(one),
-      quarter,
-      writer: `writer ${++seq}`,
-      ...{ tally, tenant_tally: ofTenant === tally ? "" : ofTenant },
-    };
+    const older = { tally, tenant_tally: ofTenant === tally ? "" : ofTenant };
+    const newer = { tally: overflowText(overflowOfClicks(some)), tenant_tally: "" };
+    const row = { ...placeOf(one), quarter, writer: `writer ${++seq}`, ...(seq % 2 === 0 ? older : newer) };
     await trx.insertInto("click_overflow").values(row).execute();
   }
   const named = [...new Set(clicks.map(({ link }) => link))];
@@ -266,6 +270,21 @@ function tallyOfClicks(clicks: readonly TestClick[], bit: number, isByLink = fal
     addClick(tally, { at, reason, isFirst, facts: dimensions.map((name) => facts[name]) }, itemised);
     if (isByLink) addValue(isPerson(reason) ? tally.people : tally.rest, "link", `${link}`, 1, isFirst ? 1 : 0);
   }
+  return tally;
+}
+
+function overflowOfClicks(clicks: readonly TestClick[]): OverflowTally {
+  const tally = newOverflowTally();
+  for (const { reason, first, facts } of clicks) {
+    const bitsOf = (bit: number) => (isPerson(reason) && first !== tooLate && (first & bit) !== 0 ? 1 : 0);
+    const [visitors, tenantVisitors] = [bitsOf(firstToLink), bitsOf(firstToTenant)];
+    tally.reasons[reason] = (tally.reasons[reason] ?? 0) + 1;
+    tally.visitors += visitors;
+    tally.tenantVisitors += tenantVisitors;
+    const values = isPerson(reason) ? tally.people : tally.rest;
+    for (const name of dimensions) addOverflowValue(tally, values, name, facts[name], 1, visitors, tenantVisitors);
+  }
+  trimOverflow(tally);
   return tally;
 }
 

@@ -234,27 +234,32 @@ onEachDatabase(({ open, openTwo }) => {
       await writer.write(1, batchOf(visits(one, 600, 1)));
       await writer.write(2, batchOf(visits(two, 700, 1)));
       const [first, second] = await overflowRows();
-      const visitorsOf = (text = "") => readTallyText(text, quarterOf(now)).visitors;
-      expect([visitorsOf(first?.tally), first?.tenant_tally]).toEqual([100, ""]);
-      expect([visitorsOf(second?.tally), visitorsOf(second?.tenant_tally)]).toEqual([200, 100]);
+      const visitorsOf = (text = "") =>
+        (["link", "tenant"] as const).map((whose) => readTallyText(text, quarterOf(now), whose).visitors);
+      expect([visitorsOf(first?.tally), visitorsOf(second?.tally)]).toEqual([
+        [100, 100],
+        [200, 100],
+      ]);
     });
 
-    test("beyond the cap with one tally for both, until a visitor is new to the link only", async () => {
+    test("beyond the cap, and who is new to the link only is added to no visitors of the tenant", async () => {
       const [one, two] = [acme.link(1), acme.link(2)];
       const writer = writerOn(sql);
       const visits = (link: typeof one, count: number, from: number): TestClick[] =>
         Array.from({ length: count }, (_, i) => ({ link, at: now, visitor: from + i }));
       const stored = async () => {
         const row = (await overflowRows()).find(({ link }) => link === one.link);
-        const read = (text = "") => {
-          const tally = readTallyText(text, quarterOf(now));
+        return (["link", "tenant"] as const).map((whose) => {
+          const tally = readTallyText(row?.tally ?? "", quarterOf(now), whose);
           return [clicksOf(tally), tally.visitors, tally.people.get("country")?.get("")?.clicks];
-        };
-        return [read(row?.tally), row?.tenant_tally === "" ? "" : read(row?.tenant_tally)];
+        });
       };
       await writer.write(1, batchOf(visits(one, 600, 1)));
       await writer.write(2, batchOf(visits(one, 600, 1)));
-      expect(await stored()).toEqual([[700, 100, 700], ""]);
+      expect(await stored()).toEqual([
+        [700, 100, 700],
+        [700, 100, 700],
+      ]);
       await writer.write(3, batchOf(visits(two, 40, 1_001)));
       await writer.write(4, batchOf([...visits(one, 40, 1_001), ...visits(one, 5, 2_001)]));
       expect(await stored()).toEqual([

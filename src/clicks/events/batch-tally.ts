@@ -1,110 +1,141 @@
-import { hitReasons } from "../../redirect/decide.ts";
-import { type ClickBatch, dimensions, firstToLink, firstToTenant, isPerson } from "../click.ts";
-import { addCounts, addValue, type FactCounts, type Tally } from "../rollups/tally.ts";
+import { type ClickBatch, type ClickedLink, dimensions, firstToLink, firstToTenant, isPerson } from "../click.ts";
+import { addOverflowValue, type OverflowTally, type OverflowValues } from "./overflow-tally.ts";
+import type { BatchPart } from "./parts.ts";
+import type { QuarterClicks } from "./quarter-clicks.ts";
 import { textsOf } from "./values.ts";
 
-/**
- * Adds clicks of one link and quarter to its tallies, column by column: a value is counted by its place in the batch, and its
- * text is looked at once. A busy link beyond its cap has thousands of clicks a second with a few values; adding each click to
- * the tallies took 6 µs of the 9 µs that it cost to store it.
- */
-export interface TalliedClicks {
+/** The clicks of a part that have no event. */
+export interface ClicksBeyond {
+  readonly batch: ClickBatch;
   /** In the batch. */
   readonly places: Uint32Array;
   /** Of each: as stored. */
   readonly first: Uint8Array;
+  readonly ranges: readonly RangeBeyond[];
+}
+
+/** Those of a link and a quarter: people from `from`, and the rest from `rest` to before `to`. */
+export interface RangeBeyond {
+  readonly link: ClickedLink;
+  readonly quarter: number;
+  readonly from: number;
+  readonly rest: number;
+  readonly to: number;
+}
+
+export function clicksBeyond(
+  { batch, places: all }: Pick<BatchPart, "batch" | "places">,
+  clicks: readonly QuarterClicks[],
+  isEvent: Uint8Array,
+  firsts: Uint8Array,
+): ClicksBeyond {
+  const places = new Uint32Array(all.length);
+  const first = new Uint8Array(all.length);
+  const ranges: RangeBeyond[] = [];
+  let end = 0;
+  function take(from: number, to: number, ofPeople: boolean): void {
+    for (let n = from; n < to; n++) {
+      const place = all[n] ?? 0;
+      if (isEvent[n] === 1 || isPerson(batch.reason[place] ?? 0) !== ofPeople) continue;
+      places[end] = place;
+      first[end] = firsts[n] ?? 0;
+      end++;
+    }
+  }
+  for (const { link, quarter, from, to, people } of clicks) {
+    const start = end;
+    if (people > 0) take(from, to, true);
+    const rest = end;
+    if (people < to - from) take(from, to, false);
+    if (end > start) ranges.push({ link, quarter, from: start, rest, to: end });
+  }
+  return { batch, places, first, ranges };
 }
 
 /**
- * The same clicks, with the first visits to the link and with those to the tenant. One and the same tally as long as these are
- * equal: nearly all clicks beyond a cap are of visitors who came before.
+ * Adds clicks of one link and quarter to its tally, column by column: a value is counted by its place in the batch, and its
+ * text is looked at once. A busy link beyond its cap has thousands of clicks a second with a few values; adding each click to
+ * the tally took 6 µs of the 9 µs that it cost to store it.
  */
-export interface BothTallies {
-  readonly ofLink: Tally;
-  readonly ofTenant: Tally;
+export function tallyClicks(clicks: ClicksBeyond, { from, rest, to }: RangeBeyond, tally: OverflowTally): void {
+  addReasons(clicks, from, to, tally);
+  if (rest > from) addColumns(clicks, from, rest, tally, tally.people);
+  if (to > rest) addColumns(clicks, rest, to, tally, tally.rest);
 }
 
-/** Whether each of these is a first visit to both the link and the tenant, or to neither. */
-export const isEqualForBoth = ({ first }: TalliedClicks): boolean => first.every((bits) => !isForOne(bits));
-
-const isForOne = (bits: number): boolean => ((bits & firstToLink) !== 0) !== ((bits & firstToTenant) !== 0);
-
-export function tallyClicks(batch: ClickBatch, quarter: number, clicks: TalliedClicks, both: BothTallies): void {
-  addReasons(batch, quarter, clicks, both);
-  const people = ofClass(batch, clicks, true);
-  addColumns(batch, people, both.ofLink.people, both.ofTenant.people);
-  if (people.places.length === clicks.places.length) return;
-  addColumns(batch, ofClass(batch, clicks, false), both.ofLink.rest, both.ofTenant.rest);
+function addReasons({ batch, places, first }: ClicksBeyond, from: number, to: number, tally: OverflowTally): void {
+  const { reasons } = tally;
+  for (let n = from; n < to; n++) {
+    const reason = batch.reason[places[n] ?? 0] ?? 0;
+    reasons[reason] = (reasons[reason] ?? 0) + 1;
+    const bits = first[n] ?? 0;
+    if (bits === 0) continue;
+    if ((bits & firstToLink) !== 0) tally.visitors++;
+    if ((bits & firstToTenant) !== 0) tally.tenantVisitors++;
+  }
 }
 
 /** Clicks, first visits to the link, and first visits to the tenant. */
 const countsOfValue = 3;
+const width = dimensions.length;
 
-function addReasons(batch: ClickBatch, quarter: number, { places, first }: TalliedClicks, both: BothTallies): void {
-  const counts = new Uint32Array(hitReasons.length * countsOfValue);
-  for (let n = 0; n < places.length; n++) count(counts, batch.reason[places[n] ?? 0] ?? 0, first[n] ?? 0);
-  for (let reason = 0; reason < hitReasons.length; reason++) {
-    const at = countsOfValue * reason;
-    const clicks = counts[at] ?? 0;
-    if (clicks === 0) continue;
-    addCounts(both.ofLink, quarter, reason, clicks, counts[at + 1] ?? 0);
-    if (both.ofTenant !== both.ofLink) addCounts(both.ofTenant, quarter, reason, clicks, counts[at + 2] ?? 0);
-  }
-}
-
-function count(counts: Uint32Array, value: number, first: number): void {
-  const at = countsOfValue * value;
-  counts[at] = (counts[at] ?? 0) + 1;
-  if (first === 0) return;
-  if ((first & firstToLink) !== 0) counts[at + 1] = (counts[at + 1] ?? 0) + 1;
-  if ((first & firstToTenant) !== 0) counts[at + 2] = (counts[at + 2] ?? 0) + 1;
-}
-
-function ofClass({ reason }: ClickBatch, { places, first }: TalliedClicks, ofPeople: boolean): TalliedClicks {
-  const isOther = (place: number) => isPerson(reason[place] ?? 0) !== ofPeople;
-  if (!places.some(isOther)) return { places, first };
-  return {
-    places: places.filter((place) => !isOther(place)),
-    first: first.filter((_, n) => !isOther(places[n] ?? 0)),
-  };
-}
-
-function addColumns(batch: ClickBatch, clicks: TalliedClicks, ofLink: FactCounts, ofTenant: FactCounts): void {
-  const counts = countsFor(batch);
+function addColumns(
+  { batch, places, first }: ClicksBeyond,
+  from: number,
+  to: number,
+  tally: OverflowTally,
+  values: OverflowValues,
+): void {
   const texts = textsOf(batch);
+  const { counts, seen } = countersFor(batch);
   for (const [column, dimension] of dimensions.entries()) {
-    for (const text of countColumn(batch.facts, column, clicks, counts)) {
+    const found = countColumn(batch.facts, column, places, first, from, to, counts, seen);
+    for (let i = 0; i < found; i++) {
+      const text = seen[i] ?? 0;
       const at = countsOfValue * text;
-      const value = texts[text] ?? "";
-      addValue(ofLink, dimension, value, counts[at] ?? 0, counts[at + 1] ?? 0);
-      if (ofTenant !== ofLink) addValue(ofTenant, dimension, value, counts[at] ?? 0, counts[at + 2] ?? 0);
-      counts.fill(0, at, at + countsOfValue);
+      const [clicks, visitors, ofTenant] = [counts[at] ?? 0, counts[at + 1] ?? 0, counts[at + 2] ?? 0];
+      addOverflowValue(tally, values, dimension, texts[text] ?? "", clicks, visitors, ofTenant);
+      counts[at] = 0;
+      counts[at + 1] = 0;
+      counts[at + 2] = 0;
     }
   }
 }
 
-/** The values that occur, in the order in which they do. */
+/** Counts the values that occur besides "none", lists them in the order in which they do, and returns how many there are. */
 function countColumn(
   facts: Uint16Array,
   column: number,
-  { places, first }: TalliedClicks,
+  places: Uint32Array,
+  first: Uint8Array,
+  from: number,
+  to: number,
   counts: Uint32Array,
-): number[] {
-  const seen: number[] = [];
-  for (let n = 0; n < places.length; n++) {
+  seen: Uint16Array,
+): number {
+  let found = 0;
+  for (let n = from; n < to; n++) {
     const text = facts[(places[n] ?? 0) * width + column] ?? 0;
-    if (counts[countsOfValue * text] === 0) seen.push(text);
-    count(counts, text, first[n] ?? 0);
+    if (text === 0) continue;
+    const at = countsOfValue * text;
+    const before = counts[at] ?? 0;
+    if (before === 0) seen[found++] = text;
+    counts[at] = before + 1;
+    const bits = first[n] ?? 0;
+    if (bits === 0) continue;
+    if ((bits & firstToLink) !== 0) counts[at + 1] = (counts[at + 1] ?? 0) + 1;
+    if ((bits & firstToTenant) !== 0) counts[at + 2] = (counts[at + 2] ?? 0) + 1;
   }
-  return seen;
+  return found;
 }
 
-const width = dimensions.length;
+/** Zeros, one for each count of each text, and room for texts. The same for all links, because most have few clicks in a batch. */
+let counters = { counts: new Uint32Array(0), seen: new Uint16Array(0) };
 
-/** Zeros, one for each count of each text. It is the same for all links of a batch, because most have few clicks in it. */
-function countsFor({ texts }: ClickBatch): Uint32Array {
-  const needed = countsOfValue * texts.length;
-  if (zeros.length < needed) zeros = new Uint32Array(2 * needed);
-  return zeros;
+function countersFor({ texts }: ClickBatch): typeof counters {
+  if (counters.seen.length < texts.length) {
+    const room = 2 * texts.length;
+    counters = { counts: new Uint32Array(countsOfValue * room), seen: new Uint16Array(room) };
+  }
+  return counters;
 }
-let zeros = new Uint32Array(0);

@@ -41,7 +41,7 @@ function eventsOf(caps: Caps, batch: ClickBatch, isStored = true): Record<number
   for (const part of partsOf(batch, 50)) {
     const stored: (() => void)[] = [];
     const step = { onceStored: (work: () => void) => stored.push(work) } as unknown as Step;
-    const clicks = byQuarter(part.links, timesOf(part, now).at);
+    const clicks = byQuarter(part, part.links, timesOf(part, now).at);
     const { isEvent, events: count } = caps.split(step, part, clicks, plan);
     expect(isEvent.filter((one) => one === 1).length).toBe(count);
     for (const { link, from, to } of part.links) {

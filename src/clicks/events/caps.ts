@@ -48,6 +48,8 @@ const burstSeconds = 1;
 /** What is left of a share begins with another link each time: a prime, so that all get their turn. */
 const turnBy = 7_919;
 
+/** The rest, and people. */
+const classes = [0, 1] as const;
 const linkAndClass = (link: number, reason: number): number => link * 2 + (isPerson(reason) ? 1 : 0);
 
 export function createCaps(settings: CapSettings = {}): Caps {
@@ -107,15 +109,20 @@ export function createCaps(settings: CapSettings = {}): Caps {
       const isEvent = new Uint8Array(places.length);
       const added = new Map<number, Map<number, number>>();
       let events = 0;
-      for (const { link, quarter, from, to } of clicks) {
-        const here = added.get(quarter) ?? new Map<number, number>();
-        added.set(quarter, here);
+      for (const { link, quarter, from, to, people } of clicks) {
+        let here = added.get(quarter);
+        if (here === undefined) {
+          here = new Map();
+          added.set(quarter, here);
+        }
         const before = quarters.get(quarter);
         const lowered = plan?.get(quarter);
-        for (const name of [link.link * 2, link.link * 2 + 1]) {
+        for (const ofClass of classes) {
+          if ((ofClass === 1 ? people : to - from - people) === 0) continue;
+          const name = link.link * 2 + ofClass;
           const more = here.get(name) ?? 0;
           const room = Math.min(most, lowered?.get(name) ?? most) - (before?.get(name) ?? 0) - more;
-          const taken = takeFirst(batch.reason, places, from, to, name % 2 === 1, room, isEvent);
+          const taken = takeFirst(batch.reason, places, from, to, ofClass === 1, room, isEvent);
           if (taken > 0) here.set(name, more + taken);
           events += taken;
         }

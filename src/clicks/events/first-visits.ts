@@ -69,7 +69,7 @@ const hashesMost = 50_000;
 
 export function createFirstVisits(sql: Sql, rowsMost = visitorRowsMost): FirstVisits {
   const added = new Map<string, { readonly until: number; rows: number }>();
-  /** By the end of their day. */
+  /** Marks of visitors, by the end of their day. */
   let known = new Map<number, Set<number>>();
   let size = 0;
   /** By tenant and day, and by visitor. */
@@ -115,14 +115,14 @@ export function createFirstVisits(sql: Sql, rowsMost = visitorRowsMost): FirstVi
     return hash;
   }
 
-  function remember(seen: Iterable<[number, Seen]>, now: number): void {
+  function remember(seen: Iterable<SeenOnDay>, now: number): void {
     for (const until of known.keys()) {
       if (until >= now - keptAfterMs) continue;
       size -= known.get(until)?.size ?? 0;
       known.delete(until);
     }
     for (const [name, { until }] of added) if (until < now - keptAfterMs) added.delete(name);
-    for (const [mark, { until }] of seen) {
+    for (const { as, until } of seen) {
       if (size >= knownMost) {
         known = new Map();
         size = 0;
@@ -132,8 +132,8 @@ export function createFirstVisits(sql: Sql, rowsMost = visitorRowsMost): FirstVi
         ofDay = new Set();
         known.set(until, ofDay);
       }
-      if (!ofDay.has(mark)) size++;
-      ofDay.add(mark);
+      if (!ofDay.has(as)) size++;
+      ofDay.add(as);
     }
   }
 
@@ -157,16 +157,18 @@ export function createFirstVisits(sql: Sql, rowsMost = visitorRowsMost): FirstVi
           found.tooLate.push(n);
           continue;
         }
+        // A visitor is written to a link and to its tenant at once: known to the link is known to both.
+        const asLink = markOf(link.link, who);
+        if (before?.has(asLink) === true) continue;
+        const asTenant = markOf(link.tenant, who);
         const hash = hashOf(ofDay, key, who);
-        const ofLink = markOf(link.link, hash);
-        const ofTenant = markOf(link.tenant, hash);
-        const [isKnown, isKnownToTenant] = [before?.has(ofLink) === true, before?.has(ofTenant) === true];
-        if (isKnown && isKnownToTenant) continue;
+        const [ofLink, ofTenant] = [markOf(link.link, hash), markOf(link.tenant, hash)];
         found.places.push(n);
         found.marks.push(ofLink, ofTenant);
         const rows = full ? found.lookedUp : found.asked;
-        if (!isKnown) rows.set(ofLink, { until, subject: link.link, hash, day });
-        if (!isKnownToTenant) rows.set(ofTenant, { until, subject: link.tenant, hash, day });
+        rows.set(ofLink, { until, subject: link.link, hash, day, as: asLink });
+        if (before?.has(asTenant) !== true)
+          rows.set(ofTenant, { until, subject: link.tenant, hash, day, as: asTenant });
       }
     }
   }
@@ -189,9 +191,14 @@ export function createFirstVisits(sql: Sql, rowsMost = visitorRowsMost): FirstVi
           if (row !== undefined) countRow(row.day);
         }
       });
-      const seen = found.map((one): [number, Seen] => [markOf(one.subject, one.hash), one]);
-      for (const [mark] of seen) lookedUp.delete(mark);
-      step.afterCommit(() => remember([...asked, ...seen], step.now));
+      const seen = [...asked.values()];
+      for (const { subject, hash } of found) {
+        const mark = markOf(subject, hash);
+        const row = lookedUp.get(mark);
+        if (row !== undefined) seen.push(row);
+        lookedUp.delete(mark);
+      }
+      step.afterCommit(() => remember(seen, step.now));
 
       const first = new Uint8Array(part.places.length);
       for (const n of unknown.tooLate) first[n] = tooLate;
@@ -222,6 +229,8 @@ interface Unknown {
 
 interface SeenOnDay extends Seen {
   readonly day: TenantDay;
+  /** What is remembered of it: the mark of the visitor instead of the hash, so that a known one is found without it. */
+  readonly as: number;
 }
 
 const nameOf = ({ tenant, start }: TenantDay): string => `${tenant} ${start}`;
@@ -234,7 +243,7 @@ function inOrder(rows: ReadonlyMap<number, Seen>): BulkValue[] {
 
 const keptAfterMs = 3_600_000;
 
-/** Subject and hash in one number. Hashes are random, so another pair has the same one as rarely as another hash. */
+/** Subject and hash, or visitor, in one number. They are random, so another pair has the same one as rarely as another hash. */
 function markOf(subject: number, hash: number): number {
   const low = (hash >>> 0) ^ Math.imul(subject, 0x9e3779b1);
   const high = Math.floor(hash / 2 ** 32) ^ (Math.imul(subject, 0x85ebca6b) >>> 11);

@@ -16,10 +16,10 @@ export interface AddedClicks {
   readonly link: ClickedLink;
   readonly tenantId: TenantId;
   /** Of people. */
-  readonly clicks: number;
+  clicks: number;
   /** Null if there are no clicks of people. */
-  readonly firstAt: number | null;
-  readonly lastAt: number | null;
+  firstAt: number | null;
+  lastAt: number | null;
 }
 
 export function createLinkTotals(sql: Sql): LinkTotals {

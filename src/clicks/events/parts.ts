@@ -25,8 +25,10 @@ export interface BatchPart {
 /** A part of a batch has a number of its own: `sequence * partsMost + place`. */
 export const partsMost = 1_000;
 
-/** Further clicks of a link in a part are hardly ever events, of which a second has a bounded number: they are added to one row. */
-const usualOfLink = 3;
+/**
+ * Further clicks of a link in a part are hardly ever events, of which a second has a bounded number: they are added to one row. With
+ * ten clicks of new visitors for each link, which all have two rows of their own, a transaction takes some 10 ms.
+ */
 const repeatedWeight = 0.1;
 const noClicks = new Uint32Array(0);
 
@@ -53,7 +55,7 @@ export function partsOf(batch: ClickBatch, clicksMost: number): BatchPart[] {
     const linkPlace = batch.link[places[from] ?? 0] ?? 0;
     let to = from;
     while (to < places.length && weight < size && batch.link[places[to] ?? 0] === linkPlace) {
-      weight += to - from < usualOfLink ? 1 : repeatedWeight;
+      weight += to === from ? 1 : repeatedWeight;
       to++;
     }
     links.push({ link: linkAt(linkPlace), from: from - start, to: to - start });

@@ -1,9 +1,11 @@
-import { quarterMs, quarterOf } from "../click.ts";
+import { isPerson, quarterMs, quarterOf } from "../click.ts";
 import type { BatchPart, LinkClicks } from "./parts.ts";
 
 /** The clicks of a link in a quarter of an hour. No day ends within a quarter, so they have one day, too. */
 export interface QuarterClicks extends LinkClicks {
   readonly quarter: number;
+  /** How many are of people. */
+  readonly people: number;
 }
 
 /** A click with another time has a wrong one: it is put to the time of the database. */
@@ -32,13 +34,17 @@ export function timesOf({ batch, places }: BatchPart, now: number): PartTimes {
 }
 
 /** In their order. A quarter occurs again if the clock went back. */
-export function byQuarter(links: readonly LinkClicks[], at: Float64Array): QuarterClicks[] {
+export function byQuarter(
+  { batch, places }: Pick<BatchPart, "batch" | "places">,
+  links: readonly LinkClicks[],
+  at: Float64Array,
+): QuarterClicks[] {
   const all: QuarterClicks[] = [];
   for (const { link, from, to } of links) {
     for (let start = from; start < to; ) {
       const quarter = quarterOf(at[start] ?? 0);
       const end = endOfQuarter(at, start, to, quarter);
-      all.push({ link, quarter, from: start, to: end });
+      all.push({ link, quarter, from: start, to: end, people: countPeople(batch.reason, places, start, end) });
       start = end;
     }
   }
@@ -49,4 +55,10 @@ function endOfQuarter(at: Float64Array, from: number, to: number, quarter: numbe
   let end = from;
   while (end < to && (at[end] ?? 0) >= quarter && (at[end] ?? 0) < quarter + quarterMs) end++;
   return end;
+}
+
+function countPeople(reason: Uint8Array, places: Uint32Array, from: number, to: number): number {
+  let people = 0;
+  for (let n = from; n < to; n++) if (isPerson(reason[places[n] ?? 0] ?? 0)) people++;
+  return people;
 }

@@ -270,7 +270,7 @@ function collect(
   const width = dimensions.length;
   let before: WantedValues["link"] | undefined;
   for (const { link, place, tags } of wanted) {
-    if (link !== before) ask({ tenant: link.tenant, dimension: "tags", value: tags });
+    if (link !== before && tags !== none) ask({ tenant: link.tenant, dimension: "tags", value: tags });
     before = link;
     if (place === undefined) continue;
     for (let column = 0; column < width; column++) {

@@ -9,7 +9,7 @@ import type { Sql } from "../../sql/sql.ts";
 import { type Params, statement } from "../../sql/statement.ts";
 import type { Db, Trx } from "../../sql/tenant-db.ts";
 import { type ClickBatch, type ClickedLink, isPerson, quarterMs, quarterOf, utcDay } from "../click.ts";
-import { type BothTallies, isEqualForBoth, type TalliedClicks, tallyClicks } from "./batch-tally.ts";
+import { clicksBeyond, tallyClicks } from "./batch-tally.ts";
 import { type CapPlan, createCaps } from "./caps.ts";
 import { eventColumns, eventRows, wantedValues } from "./event-rows.ts";
 import { createFirstVisits } from "./first-visits.ts";
@@ -17,7 +17,8 @@ import { createFullDays } from "./full-days.ts";
 import { createClickGroups, type GroupName } from "./groups.ts";
 import { type LateClick, lateMs, undoRollups } from "./late.ts";
 import { type AddedClicks, createLinkTotals } from "./link-totals.ts";
-import { createOverflow, type OverflowClicks } from "./overflow.ts";
+import { type ClickPlace, createOverflow } from "./overflow.ts";
+import type { OverflowTally } from "./overflow-tally.ts";
 import { type BatchPart, type LinkClicks, type PendingBare, partsMost, partsOf } from "./parts.ts";
 import { byQuarter, isPossible, type QuarterClicks, timesOf } from "./quarter-clicks.ts";
 import type { Step } from "./step.ts";
@@ -179,7 +180,7 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
     const clicked = sumOf(links.map(lengthOf));
     const bareClicks = sumOf(bare.map(clicksOfBare));
     const gone = part.places.length - clicked + sumOf(bareTimed.map(clicksOfBare)) - bareClicks;
-    const clicks = byQuarter(links, at);
+    const clicks = byQuarter(part, links, at);
     const { isEvent, events } = caps.split(step, part, clicks, plan);
 
     const tagLists = new Map<ClickedLink, string>();
@@ -202,8 +203,11 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
     };
     for (const some of clicks) raise(some.link, lateIn(some));
     for (const one of bare) raise(one.link, isLateBare(one) ? clicksOfBare(one) : 0);
-    const groupOf = await groups.find(step, groupNames([...tagLists.keys()], idOf), lates.size > 0);
-    const domainOf = (link: ClickedLink): GroupNumber => required(groupOf(domainName(link, idOf(link))), "group");
+    const groupOf = await groups.find(step, groupNames(tagLists.keys(), idOf), lates.size > 0);
+    const domainOf = rememberingLast(
+      isSameDomain,
+      (link): GroupNumber => required(groupOf(domainName(link, idOf(link))), "group"),
+    );
 
     const { dayOf, locked } = await days.find(step, tenantTimes([...clicks, ...bare], idOf), lates);
     const lateClicks = [...clicks.filter((some) => lateIn(some) > 0), ...bare.filter(isLateBare)].map(
@@ -228,10 +232,12 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
     );
     if (firsts.fullDays.length > 0) await fullDays.note(step, firsts.fullDays);
     const { first } = firsts;
-    const whereOf = (link: ClickedLink) => ({
-      ...{ tenant: link.tenant, link: link.link, domain: domainOf(link) },
-      tags: found.tags(link.tenant, tagsOf(link)),
-    });
+    const wheres = new Map<ClickedLink, ClickPlace>();
+    for (const [link, list] of tagLists) {
+      const { tenant, link: number } = link;
+      wheres.set(link, { tenant, link: number, domain: domainOf(link), tags: found.tags(tenant, list) });
+    }
+    const whereOf = (link: ClickedLink): ClickPlace => required(wheres.get(link), "place");
     await insertEvents.run(
       trx,
       eventRows(part, links, { at, isEvent, first, reason: batch.reason }, whereOf, found, nextSeq),
@@ -239,18 +245,19 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
 
     const beyond = clicked - events;
     if (beyond + bare.length > 0) {
-      await overflow.add(
-        step,
-        clicks.flatMap(({ link, quarter, from, to }): OverflowClicks[] => {
-          const some = withoutEvent(part.places, first, isEvent, from, to);
-          if (some.places.length === 0) return [];
-          const addTo = (both: BothTallies) => tallyClicks(batch, quarter, some, both);
-          return [{ ...whereOf(link), quarter, isEqualForBoth: isEqualForBoth(some), addTo }];
-        }),
-        bare.map(({ link, quarter, reasons }) => ({ ...whereOf(link), quarter, reasons })),
-      );
+      const withoutEvent = clicksBeyond(part, clicks, isEvent, first);
+      await overflow.add(step, [
+        ...withoutEvent.ranges.map((range) => ({
+          ...{ where: whereOf(range.link), quarter: range.quarter },
+          addTo: (tally: OverflowTally) => tallyClicks(withoutEvent, range, tally),
+        })),
+        ...bare.map(({ link, quarter, reasons }) => ({
+          ...{ where: whereOf(link), quarter },
+          addTo: (tally: OverflowTally) => addBare(tally, reasons),
+        })),
+      ]);
     }
-    const firstClicks = await totals.add(step, addedClicks(part, links, at, bare, idOf));
+    const firstClicks = await totals.add(step, addedClicks(part, clicks, at, bare, idOf));
     const dropped = part.dropped + gone;
     const { excluded } = part;
     if (dropped + excluded > 0) await addDropped.run(trx, { day: utcDay(now), writer: writerId, dropped, excluded });
@@ -301,11 +308,27 @@ const domainName = ({ domain }: ClickedLink, tenant_id: TenantId): GroupName => 
 const tagNames = ({ tags }: ClickedLink, tenant_id: TenantId): GroupName[] =>
   tags.map((tag) => ({ tenant_id, kind: "tag", name: storedText(tag) }));
 
-function* groupNames(links: readonly ClickedLink[], idOf: (link: ClickedLink) => TenantId): Generator<GroupName> {
+const isSameDomain = (a: ClickedLink, b: ClickedLink): boolean => a.tenant === b.tenant && a.domain === b.domain;
+
+function* groupNames(links: Iterable<ClickedLink>, idOf: (link: ClickedLink) => TenantId): Generator<GroupName> {
+  let last: ClickedLink | undefined;
   for (const link of links) {
-    yield domainName(link, idOf(link));
+    if (last === undefined || !isSameDomain(last, link)) yield domainName(link, idOf(link));
     yield* tagNames(link, idOf(link));
+    last = link;
   }
+}
+
+/** Links come tenant by tenant, and most of a tenant have one domain: asking again for each took longer than storing its totals. */
+function rememberingLast<Value>(
+  isSame: (a: ClickedLink, b: ClickedLink) => boolean,
+  find: (link: ClickedLink) => Value,
+): (link: ClickedLink) => Value {
+  let last: { readonly link: ClickedLink; readonly value: Value } | undefined;
+  return (link) => {
+    if (last === undefined || !isSame(last.link, link)) last = { link, value: find(link) };
+    return last.value;
+  };
 }
 
 /** One for each tenant and quarter: no day ends within a quarter. */
@@ -332,41 +355,34 @@ function countBefore(at: Float64Array, quarter: number, from: number, to: number
   return count;
 }
 
-function withoutEvent(
-  places: Uint32Array,
-  first: Uint8Array,
-  isEvent: Uint8Array,
-  from: number,
-  to: number,
-): TalliedClicks {
-  const isBeyond = (_: number, n: number) => isEvent[from + n] === 0;
-  const flags = isEvent.subarray(from, to);
-  const of = { places: places.subarray(from, to), first: first.subarray(from, to) };
-  if (!flags.includes(1)) return of;
-  return { places: of.places.filter(isBeyond), first: of.first.filter(isBeyond) };
+/** Facts that were dropped are unknown: they count as "none", so that every breakdown still adds up to the total. */
+function addBare(tally: OverflowTally, reasons: readonly number[]): void {
+  for (const [reason, clicks] of reasons.entries()) tally.reasons[reason] = (tally.reasons[reason] ?? 0) + clicks;
 }
 
 function addedClicks(
   part: BatchPart,
-  links: readonly LinkClicks[],
+  clicks: readonly QuarterClicks[],
   at: Float64Array,
   bare: readonly PendingBare[],
   idOf: (link: ClickedLink) => TenantId,
 ): Iterable<AddedClicks> {
   const added = new Map<number, AddedClicks>();
   function add(link: ClickedLink, clicks: number, firstAt: number, lastAt: number): void {
-    const { clicks: before = 0, firstAt: first = null, lastAt: last = null } = added.get(link.link) ?? {};
-    added.set(link.link, {
-      ...{ link, tenantId: idOf(link), clicks: before + clicks },
-      firstAt: clicks === 0 ? first : Math.min(first ?? firstAt, firstAt),
-      lastAt: clicks === 0 ? last : Math.max(last ?? lastAt, lastAt),
-    });
+    let sum = added.get(link.link);
+    if (sum === undefined) {
+      sum = { link, tenantId: idOf(link), clicks: 0, firstAt: null, lastAt: null };
+      added.set(link.link, sum);
+    }
+    if (clicks === 0) return;
+    sum.clicks += clicks;
+    sum.firstAt = Math.min(sum.firstAt ?? firstAt, firstAt);
+    sum.lastAt = Math.max(sum.lastAt ?? lastAt, lastAt);
   }
-  for (const { link, from, to } of links) {
-    let [people, first, last] = [0, Number.POSITIVE_INFINITY, 0];
-    for (let n = from; n < to; n++) {
+  for (const { link, from, to, people } of clicks) {
+    let [first, last] = [Number.POSITIVE_INFINITY, 0];
+    for (let n = from; n < to && people > 0; n++) {
       if (!isPerson(part.batch.reason[part.places[n] ?? 0] ?? 0)) continue;
-      people++;
       first = Math.min(first, at[n] ?? 0);
       last = Math.max(last, at[n] ?? 0);
     }

@@ -4,8 +4,9 @@ import type { LinkNumber, TenantNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { quarterMs, utcDay } from "../click.ts";
 import { everyLevel, shelvesOf } from "../event-shelves.ts";
-import { type PackedTally, readCounts } from "../rollups/packed.ts";
+import { readCounts, readTallyText } from "../rollups/packed.ts";
 import { grains } from "../rollups/periods.ts";
+import { peopleOf } from "../rollups/tally.ts";
 
 /** Clicks of people by quarter of an hour: from roll-ups of days, and from events since the last one. */
 export interface CountedTenant {
@@ -46,9 +47,7 @@ export async function quartersOf(
     if (since >= until) continue;
     for (const { link, quarter, clicks } of await events(sql, tenant, some, since, until)) add(link, quarter, clicks);
     for (const { link, quarter, tally } of await overflow(sql, tenant, some, since, until)) {
-      for (const [, { people }] of readCounts(JSON.parse(tally) as PackedTally, quarter).series) {
-        add(link, quarter, people);
-      }
+      add(link, quarter, peopleOf(readTallyText(tally, quarter)));
     }
   }
   return counts;

@@ -285,7 +285,7 @@ async function overflowOf(
   for (const condition of conditions) query = query.where(condition);
   const rows = await query.execute();
   return rows.map((row) => {
-    const tally = readTallyText(row.text, row.quarter);
+    const tally = readTallyText(row.text, row.quarter, whose);
     if (wanted.includes("link")) nameLink(tally, row.link);
     return { quarter: row.quarter, tally };
   });

@@ -42,11 +42,11 @@ export async function readOverflow(
     link,
     domain,
     tags,
-    tallyOf: (whose) => readTallyText(overflowTally(whose, { tally, tenant_tally }), quarter),
+    tallyOf: (whose) => readTallyText(overflowTally(whose, { tally, tenant_tally }), quarter, whose),
   }));
 }
 
-/** The text of one of the two tallies of a row. */
+/** The text with the visitors of either: of a row that was written since there is `StoredOverflow`, one text has both. */
 export const overflowTally = (
   whose: FirstOf,
   { tally, tenant_tally }: Pick<ClickOverflowTable, "tally" | "tenant_tally">,

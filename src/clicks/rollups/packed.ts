@@ -1,5 +1,7 @@
 import type { ClickRollupTable } from "../../sql/schema.ts";
 import { type BreakdownName, quarterMs } from "../click.ts";
+import { type StoredOverflow, tallyOfOverflow } from "../events/overflow-text.ts";
+import type { FirstOf } from "./id-counts.ts";
 import {
   addPacked,
   findNames,
@@ -107,17 +109,19 @@ export function readCounts(
   };
 }
 
-/** An overflow row is replaced every second while it grows, and read once or twice: text takes the least time in all. */
-export function writeTallyText(tally: Tally, start: number): string {
-  const facts = [...linesOf("p", trimmed(tally.people)), ...linesOf("r", trimmed(tally.rest))].join("\n");
-  return JSON.stringify({ ...writeCounts(tally, start), facts });
-}
-
-export function readTallyText(text: string, start: number): Tally {
-  const stored = JSON.parse(text) as StoredCounts & { readonly facts: string };
+/** Of an overflow row; of one that was written before there was `StoredOverflow`, the text has the visitors of either. */
+export function readTallyText(text: string, start: number, whose: FirstOf = "link"): Tally {
+  const stored = JSON.parse(text) as StoredOverflow | (StoredCounts & { readonly facts: string });
+  if (!("facts" in stored)) return tallyOfOverflow(stored, start, whose);
   const tally = { ...newTally(), ...readCounts(stored, start) };
   addLines(tally, stored.facts);
   return tally;
+}
+
+/** The older form of an overflow row, for tests. */
+export function writeTallyText(tally: Tally, start: number): string {
+  const facts = [...linesOf("p", trimmed(tally.people)), ...linesOf("r", trimmed(tally.rest))].join("\n");
+  return JSON.stringify({ ...writeCounts(tally, start), facts });
 }
 
 /** Values as lines, one for each class and dimension: `p country ["US",12,7,"DE",3,0]`, with clicks and visitors. */
