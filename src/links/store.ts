@@ -252,7 +252,7 @@ export function createLinkStore(sql: Sql): LinkStore {
         .innerJoin("link_versions", (join) =>
           join.onRef("link_versions.domain", "=", "links.domain").onRef("link_versions.code", "=", "links.code"),
         )
-        .select(["links.id", "links.tenant_id", "link_versions.version"])
+        .select(["links.id", "links.number", "links.tenant_id", "link_versions.version"])
         .where("links.expires_at", "<", expiredBefore)
         .orderBy("links.expires_at")
         .limit(limit)
@@ -262,7 +262,7 @@ export function createLinkStore(sql: Sql): LinkStore {
         const outcome = await change(row.tenant_id, row.id, row.version, at, "purged", async (trx, link, version) => {
           const own = ofTenant(trx, link.tenantId);
           await own.deleteFrom("links").where("id", "=", link.id).execute();
-          await eraseAttached(own, [link.id]);
+          await eraseAttached(own, [row]);
           // The code is now free for anyone.
           await trx
             .deleteFrom("suspended_links")

@@ -417,6 +417,28 @@ onEachDatabase((database) => {
     expect(await subjects(world, berlin)).toHaveLength(1);
   });
 
+  test("the digest names dead destinations, and none that was changed since the check or has expired", async () => {
+    const world = await open(monday + 8 * hourMs);
+    const tenant = await owner(world, { digest: true });
+    await busyWeeks(world, tenant);
+    const targets = createHealthStore(world.sql);
+    const verdict = { state: "dead", httpStatus: 404, reason: null, failures: 7 } as const;
+    for (const code of ["dead", "changed", "expired"].map((name) => `${name}${-tenant.number}`)) {
+      const { id } = await link(world, tenant, code);
+      await targets.want(id, 0);
+      const url = `https://example.com/${code.startsWith("changed") ? "before" : ""}`;
+      await targets.record({ id, url }, verdict, 0, 1);
+      if (!code.startsWith("expired")) continue;
+      const own = ofTenant(world.sql.db, tenant.id).updateTable("links").where("id", "=", id);
+      await own.set({ expires_at: monday }).execute();
+    }
+    await world.run();
+    const [mail] = await mails(world, tenant);
+    expect(mail?.text).toContain(`/dead${-tenant.number}`);
+    expect(mail?.text).not.toContain("/changed");
+    expect(mail?.text).not.toContain("/expired");
+  });
+
   test("the digest waits until the week is condensed, and until Thursday at most", async () => {
     const world = await open(monday + 8 * hourMs);
     const [slow, never] = [await owner(world, { digest: true }), await owner(world, { digest: true })];

@@ -9,6 +9,7 @@ import { createHealthStore } from "../../src/link-health/store.ts";
 import type { Links } from "../../src/links/links.ts";
 import type { LinkStore } from "../../src/links/store.ts";
 import { type TrashStore, trashDays } from "../../src/links/trash/trash-store.ts";
+import type { LinkNumber } from "../../src/sql/schema.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { acrossTenants, ofTenant } from "../../src/sql/tenant-db.ts";
 import type { Tenant } from "../../src/tenants/tenants.ts";
@@ -331,6 +332,29 @@ onEachDatabase(({ openTwo }) => {
         { action: "link.delete", version: 2 },
         { action: "link.erase", version: 3 },
       ]);
+    });
+
+    test("takes clicks from another shortener along: a second import of the link brings them again", async () => {
+      const own = ofTenant(sql.db, tenant.id);
+      const past = { start: 1, until: 2, source: "shlink", clicks: 500, visitors: null };
+      const imported = async (code: string, expiresAt: number | null = null) => {
+        const { id } = await links.create(tenant, { url, code, expiresAt }, byKey);
+        const { number } = (await rowOf(id)) ?? {};
+        await own
+          .insertInto("click_history")
+          .values({ ...past, link: number as LinkNumber })
+          .execute();
+        return id;
+      };
+      const rows = () => own.selectFrom("click_history").select("clicks").execute();
+      const id = await imported(fresh("imported"));
+      await links.remove(tenant.id, id, byKey);
+      expect(await rows()).toHaveLength(1);
+      await trash.erase(tenant.id, id, byKey, clock.now());
+      expect(await rows()).toEqual([]);
+      await imported(fresh("imported"), clock.now() + 1);
+      await store.purge(clock.now() + 2, 100, clock.now() + 2);
+      expect(await rows()).toEqual([]);
     });
 
     test("happens to what was deleted long ago, and to nothing else", async () => {

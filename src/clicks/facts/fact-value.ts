@@ -20,17 +20,20 @@ export function factValue(text: string): string {
 
 const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
 
-/** Also if it is encoded once too often, and with a port. */
+/** Also within a text, if it is encoded once too often, or in the wide characters of Asian keyboards. */
 function isPersonal(text: string): boolean {
-  if (email.test(text.includes("%") ? text.replace(encodedAt, "@") : text)) return true;
-  const [, inBrackets, plain = text] = addressPattern.exec(text) ?? [];
-  return isIP(inBrackets ?? plain) !== 0;
+  const plain = text.normalize("NFKC");
+  const decoded = plain.includes("%") ? plain.replace(encodedAt, "@").replace(encodedDot, ".") : plain;
+  if (email.test(decoded)) return true;
+  return [ipv4, ipv6].some((pattern) => (decoded.match(pattern) ?? []).some((found) => isIP(found) !== 0));
 }
 
 /** Long enough that an address which is cut off is still seen as one. */
 const lookedAt = 1_024;
 const unwanted = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const encodedAt = /%(?:25)*40/g;
-/** `[address]`, `[address]:443` or `address:443`. */
-const addressPattern = /^(?:\[([\da-f:.]+)\]|([\d.]+))(?::\d{1,5})?$/i;
+const encodedDot = /%(?:25)*2e/gi;
+/** Longer runs of numbers are no addresses, and neither is what begins or ends within a word, such as `Foo::add`. */
+const ipv4 = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])/g;
+const ipv6 = /(?<![a-z\d:.])(?:[\da-f]{0,4}:){2,8}[\da-f.]{0,15}(?![a-z\d:.])/gi;
 const email = /[^\s@]@[^\s@]+\.[^\s@]/;

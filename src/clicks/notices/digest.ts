@@ -45,7 +45,7 @@ export async function digestOf(
     return name === undefined ? [] : [{ url: name.url, title: name.title, clicks }];
   });
   const { days, clicks, visitors, before, countries, referrers } = counts;
-  const [dead, nearLimit] = [await deadLinks(sources, tenant), await linksNearLimit(sources, tenant, now)];
+  const [dead, nearLimit] = [await deadLinks(sources, tenant, now), await linksNearLimit(sources, tenant, now)];
   const facts = { zone: tenant.zone, days, clicks, visitors, before, links, countries, referrers, dead, nearLimit };
   return { kind: "digest", key, facts };
 }
@@ -70,17 +70,29 @@ async function remember({ sql }: NoticeSources, { id }: NoticeTenant, week: Week
     .execute();
 }
 
-async function deadLinks({ sql, baseUrl }: NoticeSources, { id }: NoticeTenant): Promise<DigestFacts["dead"]> {
+/** Looked at to show some: others were given another destination since the check. */
+const deadMost = 100;
+
+async function deadLinks(
+  { sql, targets, baseUrl }: NoticeSources,
+  { id }: NoticeTenant,
+  now: number,
+): Promise<DigestFacts["dead"]> {
   const rows = await ofTenant(sql.db, id)
     .selectFrom("links as l")
     .innerJoin("targets as t", "t.link_id", "l.id")
-    .select(["l.domain", "l.code", "l.title"])
+    .select(["l.id", "l.url", "l.domain", "l.code", "l.title"])
     .where("t.state", "=", "dead")
     .where("l.status", "=", "active")
+    .where((row) => row.or([row("l.expires_at", "is", null), row("l.expires_at", ">", now)]))
     .orderBy("t.checked_at", "desc")
-    .limit(shownMost)
+    .limit(deadMost)
     .execute();
-  return rows.map(({ title, ...place }) => ({ url: shortUrl(baseUrl, place), title }));
+  const health = await targets.of(rows);
+  return rows
+    .filter((row) => health.get(row.id)?.state === "dead")
+    .slice(0, shownMost)
+    .map(({ title, domain, code }) => ({ url: shortUrl(baseUrl, { domain, code }), title }));
 }
 
 /** At 80 % or more of their hits this month. */

@@ -15,9 +15,9 @@ import type { Subject } from "./write-rollups.ts";
  * Roll-ups are in the order of their subjects, so old ones are found subject by subject. A run does some of them and notes in
  * `walks` where the next one continues.
  *
- * The clicks of a deleted link stay in the roll-ups of its tenant, domain and tags. Its own rows, its name and its imported
- * history are kept like those of other links, so that breakdowns by link stay complete, until its last day is too old to be
- * kept; then all of it is deleted.
+ * The clicks of a deleted link stay in the roll-ups of its tenant, domain and tags. Its own rows and its name are kept like
+ * those of other links, so that breakdowns by link stay complete, until its last day is too old to be kept; then all of it is
+ * deleted.
  */
 const walkName = "click-rollups";
 const pageSubjects = 200;
@@ -110,7 +110,7 @@ async function goneGroups(db: Db, groups: readonly GroupNumber[]): Promise<Group
   return groups.filter((number) => !known.has(number));
 }
 
-/** Deletes the names and the history of deleted links whose clicks are too old, and returns all links without a name. */
+/** Deletes the names of deleted links whose clicks are too old, and clicks from elsewhere that older versions left, and returns all links without a name. */
 async function goneLinks(sql: Sql, links: readonly LinkNumber[], purge: RollupPurge): Promise<LinkNumber[]> {
   if (links.length === 0) return [];
   const named = await acrossTenants(sql.db)

@@ -8,7 +8,7 @@ import { eraseAttached } from "../attached.ts";
 import { cacheKey, type Link, type LinkFields, ownDomain } from "../link.ts";
 import { identityOf } from "../past/changed-fields.ts";
 import { fieldColumns, lockFiles, toLink } from "../rows.ts";
-import { type KeptRow, keptColumns, keptLink, parseKept } from "./kept-row.ts";
+import { type KeptRow, keptColumns, keptLink, numberOfKept, parseKept } from "./kept-row.ts";
 
 /**
  * Deleted links. Deleting moves a link's row here with everything that it has, including its number: its clicks and hits
@@ -71,13 +71,14 @@ export function createTrashStore(sql: Sql): TrashStore {
   /** Locks in the order of `sql/versions.ts`: the trashed rows by ID, then versions. */
   async function eraseIn(trx: Trx, tenant: TenantId, ids: readonly LinkId[], by: Actor, at: number): Promise<number> {
     const own = ofTenant(trx, tenant);
-    const those = own.selectFrom("trashed_links").select(columns).where("id", "in", ids).orderBy("id");
-    const rows = await sql.forUpdate(those).execute();
+    const wanted = own.selectFrom("trashed_links").select(columns).where("id", "in", ids).orderBy("id");
+    const rows = await sql.forUpdate(wanted).execute();
     if (rows.length === 0) return 0;
     const versions = await raiseVersions(sql, trx, { links: rows, state: "deleted" }, at);
     const versionOf = new Map(versions.map(({ domain, code, version }) => [cacheKey(domain, code), version]));
-    const gone = rows.map((row) => row.id);
-    await own.deleteFrom("trashed_links").where("id", "in", gone).execute();
+    const gone = rows.map(({ id, link }) => ({ id, number: numberOfKept(link) }));
+    const those = gone.map(({ id }) => id);
+    await own.deleteFrom("trashed_links").where("id", "in", those).execute();
     await eraseAttached(own, gone);
     const entries = rows.map((row): Omit<HistoryEntry, "tenant"> => {
       const link = keptLink(row, 0);
