@@ -141,8 +141,14 @@ export const base: Mistakes = {
   },
   "patience-never-ends": {
     file: "base/patience.ts",
-    from: "patience[store] = Math.max(0, waitMs - (clock.attended(waitMs) - started));",
+    from: "patience[store] = Math.max(0, waitMs - waited());",
     to: "",
+    tests: ["src/base/patience.test.ts"],
+  },
+  "busy-thread-takes-no-patience": {
+    file: "base/patience.ts",
+    from: "Math.max(clock.attended(waitMs) - attended, (clock.elapsed() - elapsed) / longestTimes)",
+    to: "clock.attended(waitMs) - attended",
     tests: ["src/base/patience.test.ts"],
   },
   "job-of-a-day-due-at-once": {

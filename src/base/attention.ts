@@ -22,7 +22,8 @@ export interface AttentionClock {
 
 const lookMs = 5;
 const countedMostMs = 2 * lookMs;
-const longestTimes = 10;
+/** A wait ends after so many times its length. */
+export const longestTimes = 10;
 
 interface Wait {
   readonly due: number;

@@ -30,3 +30,21 @@ test("a long wait uses up patience too, although only short ones are looked at e
   await within(patience, "sql", new Promise((resolve) => setImmediate(resolve)), systemClock);
   expect(patience.sql).toBeLessThan(2_000);
 });
+
+test("all waits of a visit together end after ten times its patience, however busy the thread is", async () => {
+  const clock = manualClock(0);
+  const busy = { ...clock, attended: () => 0 };
+  const patience = { redis: 50, sql: 100 };
+  const wait = async (store: "redis" | "sql", ms: number) => {
+    const answer = Promise.withResolvers<void>();
+    const waiting = within(patience, store, answer.promise, busy);
+    clock.advance(ms);
+    answer.resolve();
+    await waiting;
+  };
+  await wait("sql", 700);
+  expect(patience).toEqual({ redis: 50, sql: 30 });
+  await wait("sql", 200);
+  await wait("redis", 600);
+  expect(patience).toEqual({ redis: 0, sql: 10 });
+});

@@ -1,3 +1,4 @@
+import { longestTimes } from "./attention.ts";
 import type { Clock } from "./clock.ts";
 import { withDeadline } from "./deadline.ts";
 
@@ -22,10 +23,19 @@ export async function within<Result>(
   clock: Clock,
 ): Promise<Result> {
   const waitMs = patience[store];
-  const started = clock.attended(waitMs);
+  const waited = beginWait(waitMs, clock);
   try {
     return await withDeadline(work, waitMs, names[store], clock);
   } finally {
-    patience[store] = Math.max(0, waitMs - (clock.attended(waitMs) - started));
+    patience[store] = Math.max(0, waitMs - waited());
   }
+}
+
+/**
+ * How much of a visitor's patience the wait has taken so far. A busy thread does not take all of it, but a tenth: so the waits of a
+ * visit end together as one of them would, after ten times the patience.
+ */
+export function beginWait(waitMs: number, clock: Pick<Clock, "attended" | "elapsed">): () => number {
+  const [attended, elapsed] = [clock.attended(waitMs), clock.elapsed()];
+  return () => Math.max(clock.attended(waitMs) - attended, (clock.elapsed() - elapsed) / longestTimes);
 }

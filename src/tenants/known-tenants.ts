@@ -39,6 +39,7 @@ export interface KnownTenants {
   lookup(tenant: TenantNumber): Promise<Standing>;
   /** What memory last knew, however old: for when it cannot be looked up. Never older than what was announced. */
   recall(tenant: TenantNumber): Standing | undefined;
+  /** For a call: never what memory only remembers because the database of lookups does not answer. */
   byId(id: TenantId): Promise<Tenant | undefined>;
   /** A version exists: nothing older is used from here. */
   announce(change: KeyVersion): void;
@@ -155,10 +156,13 @@ export function createKnownTenants({ tenants, plans, sql, read }: KnownTenantsSe
 
     async byId(id) {
       try {
-        const record = await recordOf(keyOf(await numberOf(id)));
-        return toTenant(record, await planOf(record.plan));
+        const key = keyOf(await numberOf(id));
+        const record = await currentOf(tenants, key);
+        if (record === undefined) throw noTenant(key);
+        const plan = builtInPlans.get(record.plan) ?? (await currentOf(plans, record.plan));
+        return toTenant(record, plan ?? defaultLimits);
       } catch {
-        // The replica may not have it yet, and the primary says best why it cannot be read.
+        // The replica may not have it yet or not answer, and the primary says best why it cannot be read.
         return await read(id);
       }
     },
@@ -173,6 +177,20 @@ export function createKnownTenants({ tenants, plans, sql, read }: KnownTenantsSe
       plans.followed(elapsed);
     },
   };
+}
+
+/**
+ * What memory may use, looked up if necessary. Throws if the cache only has what it last knew, because the database of lookups
+ * does not answer: that is enough for a link, and lets no caller in.
+ */
+async function currentOf<Value, Key extends string>(cache: Cache<Value, Key>, key: Key): Promise<Value | undefined> {
+  let known: LookupAnswer<Value> | undefined = cache.peek(key);
+  if (known === undefined) {
+    await cache.lookup(key);
+    known = cache.peek(key);
+  }
+  if (known === undefined || known.stale) throw new Error(`${key} cannot be looked up now`);
+  return known.value;
 }
 
 const noTenant = (key: TenantKey): Error => new Error(`there is no tenant with the number ${numberFrom(key)}`);

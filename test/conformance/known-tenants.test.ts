@@ -45,8 +45,10 @@ const trustedMs = 30_000;
 
 /** A server that has no Redis, and reads the feed when it is told to. */
 async function openServer(sql: Sql, onLoad: () => Promise<void> = async () => {}) {
+  let isAway = false;
   const each = <Value>(load: LoadMany<Value>, after = async () => {}): Source<Value> => ({
     async load(key) {
+      if (isAway) throw new Error("away");
       const [answer = new Error("no answer")] = await load([key]);
       await after();
       if (answer instanceof Error) throw answer;
@@ -68,6 +70,10 @@ async function openServer(sql: Sql, onLoad: () => Promise<void> = async () => {}
   return {
     known,
     keys: createKeys({ sql, clock, known: knownKeys }),
+    /** The database of lookups and of the feed does not answer; the primary does. */
+    setAway(away: boolean): void {
+      isAway = away;
+    },
     /** Reads the feed to its end, and returns what was in it. */
     async follow(): Promise<Change[]> {
       const { changes, next } = await feed.after(position, 1_000);
@@ -318,6 +324,25 @@ onEachDatabase(({ openTwo }) => {
     expect(await tenantNumberOf(sql.db, late)).toBe(next);
     expect((await server.known.lookup(next)).isStopped).toBe(false);
     expect(await server.known.byId("ten_none" as TenantId)).toBeUndefined();
+  });
+
+  test("a call is judged by the primary while the replica does not answer, and not by what was last known", async () => {
+    const [tenant, other] = [await newWorkspace(sql), await newWorkspace(sql)];
+    for (const id of [tenant, other]) await tenantsOf().change(await slugOf(id), { plan: team }, byCommand);
+    await changePlan(70, 600);
+    const { known, follow, setAway } = await openServer(sql);
+    await follow();
+    for (const id of [tenant, other]) expect(await known.byId(id)).toMatchObject({ suspended: null });
+    setAway(true);
+    await createSuspensions(sql, clock).suspendTenant(tenant, "spam", byCommand);
+    await changePlan(70, 5);
+    clock.advance(3_000);
+    expect(await known.byId(tenant)).toMatchObject({ suspended: "spam" });
+    expect((await known.byId(other))?.limits.apiPerMinute).toBe(5);
+    const number = await tenantNumberOf(sql.db, tenant);
+    expect((await known.lookup(number)).isStopped).toBe(false); // a link answers as it was last known
+    setAway(false);
+    expect(await known.byId(tenant)).toMatchObject({ suspended: "spam" });
   });
 
   test("a tenant or plan that cannot be read fails alone, and not those that are looked up with it", async () => {
