@@ -220,8 +220,8 @@ export const sql: Mistakes = {
   },
   "sqlite-waits-for-another-writer": {
     file: "sql/sqlite.ts",
-    from: '    await this.#connection.executeQuery(CompiledQuery.raw("begin immediate"));',
-    to: '    await this.#connection.executeQuery(CompiledQuery.raw("begin"));',
+    from: 'const begin = CompiledQuery.raw("begin immediate");',
+    to: 'const begin = CompiledQuery.raw("begin");',
     tests: ["test/conformance/sql.test.ts"],
     only: "keeps other writers out from its beginning",
   },

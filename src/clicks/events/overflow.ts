@@ -19,7 +19,7 @@ export interface Overflow {
   forget(): void;
 }
 
-export interface ClickPlace {
+export interface OverflowPlace {
   readonly tenant: TenantNumber;
   readonly link: LinkNumber;
   readonly domain: GroupNumber;
@@ -29,13 +29,13 @@ export interface ClickPlace {
 
 /** Clicks of a link and a quarter. */
 export interface OverflowClicks {
-  readonly where: ClickPlace;
+  readonly where: OverflowPlace;
   readonly quarter: number;
   addTo(tally: OverflowTally): void;
 }
 
 interface Entry {
-  readonly where: ClickPlace;
+  readonly where: OverflowPlace;
   readonly quarter: number;
   readonly tally: OverflowTally;
 }
@@ -101,7 +101,7 @@ export function createOverflow(sql: Sql, writer: string): Overflow {
     return found;
   }
 
-  function pushKey(values: BulkValue[], { tenant, link, domain, tags }: ClickPlace, quarter: number): void {
+  function pushKey(values: BulkValue[], { tenant, link, domain, tags }: OverflowPlace, quarter: number): void {
     values.push(utcDay(quarter), tenant, link, quarter, domain, tags, writer);
   }
 
@@ -132,5 +132,5 @@ export function createOverflow(sql: Sql, writer: string): Overflow {
   };
 }
 
-const nameOf = ({ tenant, link, domain, tags }: ClickPlace, quarter: number): string =>
+const nameOf = ({ tenant, link, domain, tags }: OverflowPlace, quarter: number): string =>
   `${tenant} ${link} ${quarter} ${domain} ${tags}`;

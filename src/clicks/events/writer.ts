@@ -17,7 +17,7 @@ import { createFullDays } from "./full-days.ts";
 import { createClickGroups, type GroupName } from "./groups.ts";
 import { type LateClick, lateMs, undoRollups } from "./late.ts";
 import { type AddedClicks, createLinkTotals } from "./link-totals.ts";
-import { type ClickPlace, createOverflow } from "./overflow.ts";
+import { createOverflow, type OverflowPlace } from "./overflow.ts";
 import type { OverflowTally } from "./overflow-tally.ts";
 import { type BatchPart, type LinkClicks, type PendingBare, partsMost, partsOf } from "./parts.ts";
 import { byQuarter, isPossible, type QuarterClicks, timesOf } from "./quarter-clicks.ts";
@@ -232,12 +232,12 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
     );
     if (firsts.fullDays.length > 0) await fullDays.note(step, firsts.fullDays);
     const { first } = firsts;
-    const wheres = new Map<ClickedLink, ClickPlace>();
+    const wheres = new Map<ClickedLink, OverflowPlace>();
     for (const [link, list] of tagLists) {
       const { tenant, link: number } = link;
       wheres.set(link, { tenant, link: number, domain: domainOf(link), tags: found.tags(tenant, list) });
     }
-    const whereOf = (link: ClickedLink): ClickPlace => required(wheres.get(link), "place");
+    const whereOf = (link: ClickedLink): OverflowPlace => required(wheres.get(link), "place");
     await insertEvents.run(
       trx,
       eventRows(part, links, { at, isEvent, first, reason: batch.reason }, whereOf, found, nextSeq),
