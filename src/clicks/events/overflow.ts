@@ -111,9 +111,11 @@ export function createOverflow(sql: Sql, writer: string): Overflow {
       const touched = await entriesOf(step, added, names);
       for (const [place, { addTo }] of added.entries()) {
         const entry = touched.get(names[place] ?? "");
-        if (entry !== undefined) addTo(entry.tally);
+        if (entry === undefined) throw new Error("clicks have no overflow row");
+        addTo(entry.tally);
       }
       const values: BulkValue[] = [];
+      // In any order: no other process locks them.
       for (const { where, quarter, tally } of touched.values()) {
         // Memory must have what is written, or a row that is read back would differ.
         trimOverflow(tally);

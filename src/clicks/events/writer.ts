@@ -4,7 +4,7 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import type { TenantId } from "../../base/ids.ts";
 import { bulkInsert } from "../../sql/bulk.ts";
 import { setSequence } from "../../sql/recorders.ts";
-import type { ClickDropTable, GroupNumber } from "../../sql/schema.ts";
+import type { ClickDropTable } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { type Params, statement } from "../../sql/statement.ts";
 import type { Db, Trx } from "../../sql/tenant-db.ts";
@@ -204,10 +204,7 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
     for (const some of clicks) raise(some.link, lateIn(some));
     for (const one of bare) raise(one.link, isLateBare(one) ? clicksOfBare(one) : 0);
     const groupOf = await groups.find(step, groupNames(tagLists.keys(), idOf), lates.size > 0);
-    const domainOf = rememberingLast(
-      isSameDomain,
-      (link): GroupNumber => required(groupOf(domainName(link, idOf(link))), "group"),
-    );
+    const domainOf = onceForDomain((link) => required(groupOf(domainName(link, idOf(link))), "group"));
 
     const { dayOf, locked } = await days.find(step, tenantTimes([...clicks, ...bare], idOf), lates);
     const lateClicks = [...clicks.filter((some) => lateIn(some) > 0), ...bare.filter(isLateBare)].map(
@@ -319,14 +316,11 @@ function* groupNames(links: Iterable<ClickedLink>, idOf: (link: ClickedLink) => 
   }
 }
 
-/** Links come tenant by tenant, and most of a tenant have one domain: asking again for each took longer than storing its totals. */
-function rememberingLast<Value>(
-  isSame: (a: ClickedLink, b: ClickedLink) => boolean,
-  find: (link: ClickedLink) => Value,
-): (link: ClickedLink) => Value {
+/** Links come tenant by tenant, and most of a tenant have one domain: it is not looked up for each. */
+function onceForDomain<Value>(find: (link: ClickedLink) => Value): (link: ClickedLink) => Value {
   let last: { readonly link: ClickedLink; readonly value: Value } | undefined;
   return (link) => {
-    if (last === undefined || !isSame(last.link, link)) last = { link, value: find(link) };
+    if (last === undefined || !isSameDomain(last.link, link)) last = { link, value: find(link) };
     return last.value;
   };
 }
