@@ -122,9 +122,10 @@ async function stampede(): Promise<Figure[]> {
       await idle();
     }
     for (const line of lines) line.hangUp();
+    const shown = (figures: readonly number[]) => figures.map((figure) => round(figure, 0)).join(" ");
     table([
       [`${crowd} visitors at once`, "refused", "ms until the last answer", "CPU ms"],
-      ["PostgreSQL and Redis", refused.join(" "), lastMs.map(round).join(" "), cpuMs.map(round).join(" ")],
+      ["PostgreSQL and Redis", refused.join(" "), shown(lastMs), shown(cpuMs)],
     ]);
     const figure = Math.max(...refused);
     return [{ name: "refused of a stampede", target: targets.refused, figure, spread: spreadOf(refused) }];

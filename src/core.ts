@@ -254,6 +254,8 @@ export async function openReplica(config: Config, log: Logger): Promise<Sql | un
 
 /** The connections of a server that only lookups use; a single connection is not divided. */
 export const lookupConnections = ({ QL_DATABASE_POOL: all }: Config): number => Math.max(1, Math.floor(all / 2));
+/** Of those, open whether or not anybody comes. A lookup is for up to 256 links, so a crowd needs no more at once. */
+export const lookupsKeptOpen = (config: Config): number => Math.min(lookupConnections(config), 10);
 const otherConnections = (config: Config): number => Math.max(1, config.QL_DATABASE_POOL - lookupConnections(config));
 
 /**
@@ -266,7 +268,12 @@ export async function openLookups(config: Config, sql: Sql, log: Logger): Promis
   const { openPostgres } = await import("./sql/postgres.ts");
   return openPostgres(
     url,
-    { connections: lookupConnections(config), keepsOpen: true, statementMs: lookupMs, name: "quicklink lookups" },
+    {
+      connections: lookupConnections(config),
+      keptOpen: lookupsKeptOpen(config),
+      statementMs: lookupMs,
+      name: "quicklink lookups",
+    },
     log,
   );
 }

@@ -12,7 +12,7 @@ import { partOf } from "../cache/tier.ts";
 import { createTiered } from "../cache/tiered.ts";
 import { ttlMs } from "../cache/ttl.ts";
 import type { HotLinks } from "../clicks/hot-links.ts";
-import { type Core, lookupConnections, openLookups, openReplica } from "../core.ts";
+import { type Core, lookupConnections, lookupsKeptOpen, openLookups, openReplica } from "../core.ts";
 import { type Hosts, openHosts } from "../domains/hosts.ts";
 import { createDomainStore } from "../domains/store.ts";
 import { keyOfChange, type LinkKey } from "../links/link.ts";
@@ -158,7 +158,7 @@ async function openTiers(wiring: Wiring, { redis, sql, hot, changes, counts }: T
   const fromSql = gathered(linkSource(store.targets), counts);
   const [tenantsOf, plansOf] = [loadTenants(lookups), loadPlans(lookups)];
   if (!config.embedded)
-    await openConnections(lookupConnections(config), log, [
+    await openConnections(lookupsKeptOpen(config), log, [
       () => store.targets([nowhere]),
       () => tenantsOf([noTenant]),
       () => plansOf([noPlan]),
@@ -186,7 +186,7 @@ async function openTiers(wiring: Wiring, { redis, sql, hot, changes, counts }: T
 }
 
 /**
- * Opens the connections of lookups, and runs what they look up once on each. Opening one, and planning a statement that it does
+ * Opens the connections that lookups keep open, and runs what they look up once on each. Opening one, and planning a statement that it does
  * not know, takes PostgreSQL longer than some visitors wait: the first crowd after a start was refused.
  */
 async function openConnections(

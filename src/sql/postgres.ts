@@ -14,8 +14,8 @@ export interface PostgresOptions {
   readonly connections: number;
   /** Application name, shown by PostgreSQL. */
   readonly name?: string;
-  /** Whether connections stay open while they are not used. */
-  readonly keepsOpen?: boolean;
+  /** How many stay open while they are not used. None by default. */
+  readonly keptOpen?: number;
   /** Statement timeout. */
   readonly statementMs?: number;
   /** Without timeouts. */
@@ -23,17 +23,11 @@ export interface PostgresOptions {
 }
 
 export function openPostgres(url: string, options: PostgresOptions, log: Logger): Sql {
-  const {
-    connections,
-    statementMs = statementMostMs,
-    patient = false,
-    keepsOpen = false,
-    name = "quicklink",
-  } = options;
+  const { connections, statementMs = statementMostMs, patient = false, keptOpen = 0, name = "quicklink" } = options;
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
-    min: keepsOpen ? connections : 0,
+    min: keptOpen,
     connectionTimeoutMillis: 2_000,
     idleTimeoutMillis: 30_000,
     // The server's timeout should fire first; ours is for a dead server.

@@ -423,6 +423,19 @@ describe("SQLite, shared with another process", () => {
       await sql.close();
     },
   );
+
+  test.each([
+    ["full", 0],
+    ["normal", 2],
+  ] as const)(
+    "what a statement may have to undo is in memory only where statements are short: %s",
+    async (durability, temp_store) => {
+      const sql = openSqlite(join(tempFolder("sqlite"), "quicklink.sqlite"), durability);
+      const rows = await sql.transaction(async (trx) => (await raw`pragma temp_store`.execute(trx)).rows);
+      expect(rows).toEqual([{ temp_store }]);
+      await sql.close();
+    },
+  );
 });
 
 if (postgresAvailable()) {
