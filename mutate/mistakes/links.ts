@@ -116,8 +116,8 @@ export const links: Mistakes = {
   },
   "plain-title-unchecked": {
     file: "links/plain-link.ts",
-    from: "!isReadableLine(value, linkTitleMost)",
-    to: "value.length > linkTitleMost",
+    from: "!isReadableLine(title, linkTitleMost)",
+    to: "title.length > linkTitleMost",
     tests: ["src/links/plain-link.test.ts"],
   },
   "plain-tags-twice": {
@@ -128,8 +128,8 @@ export const links: Mistakes = {
   },
   "seldom-column-left-out": {
     file: "links/create/new-links.ts",
-    from: "rows.every(isPlain) ? plainInsert : fullInsert;",
-    to: "rows.some(isPlain) ? plainInsert : fullInsert;",
+    from: "created.every(hasPlainRow) ? plainInsert",
+    to: "created.some(hasPlainRow) ? plainInsert",
     tests: store,
     only: "keep what is seldom",
   },

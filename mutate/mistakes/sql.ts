@@ -90,8 +90,8 @@ export const sql: Mistakes = {
   },
   "deleted-code-generated-again": {
     file: "sql/versions.ts",
-    from: "firsts.flatMap(({ generated, code }) => (generated ? [] : code));",
-    to: "firsts.map(({ code }) => code);",
+    from: "if (!claim.generated) chosen.push(claim.code);",
+    to: "chosen.push(claim.code);",
     tests: links,
     only: "a deleted link never gives its code",
   },
@@ -101,6 +101,20 @@ export const sql: Mistakes = {
     to: "const sorted = [...new Map(claims.map((claim) => [`${claim.domain}/${claim.code}`, claim])).values()];",
     tests: ["test/conformance/lock-order.test.ts"],
     only: "never waits in a circle",
+  },
+  "value-of-the-first-row-for-all": {
+    file: "sql/bulk.ts",
+    from: "if (values[row + column] !== values[column]) return false;",
+    to: "if (values[row + column] === undefined) return false;",
+    tests: links,
+    only: "keep their own values",
+  },
+  "number-of-two-links": {
+    file: "sql/link-numbers.ts",
+    from: "(next - count + 1)",
+    to: "(next - count)",
+    tests: links,
+    only: "have numbers that no other link has",
   },
   "raised-twice-in-one-transaction": {
     file: "sql/versions.ts",

@@ -123,19 +123,30 @@ export function recognise(names: readonly string[], only?: FormatName): ImportFo
 
 export type OwnColumn = (typeof ownColumns)[number];
 
-/** Where a file in our own format has its columns. */
-export type OwnPlaces = readonly (readonly [name: OwnColumn, place: number])[];
+/** Where a file in our own format has a column, and how its cells are read. Undefined: as they are. */
+export interface OwnPlace {
+  readonly name: OwnColumn;
+  readonly place: number;
+  readonly read: ((text: string) => unknown) | undefined;
+}
 
-export const ownPlaces = (names: readonly string[]): OwnPlaces =>
-  ownColumns.map((name) => [name, names.lastIndexOf(name)] as const).filter(([, place]) => place >= 0);
+export const ownPlaces = (names: readonly string[]): OwnPlace[] =>
+  ownColumns
+    .map((name) => ({
+      name,
+      place: names.lastIndexOf(name),
+      read: name === "tags" ? remembering(toTags) : cellReaders[name],
+    }))
+    .filter(({ place }) => place >= 0);
 
 /** A CSV row in our own columns, as `own` returns it. Cells are text, and an empty cell counts as missing. */
-export function ownCells(cells: readonly string[], places: OwnPlaces): Fields | string {
+export function ownCells(cells: readonly string[], places: readonly OwnPlace[]): Fields | string {
   const fields: Partial<Record<OwnColumn, unknown>> = {};
-  for (const [name, place] of places) {
+  for (const { name, place, read } of places) {
     const cell = cells[place] ?? "";
     if (cell === "") continue;
-    const value = ownCell(name, undisarm(cell));
+    const text = undisarm(cell);
+    const value = read === undefined ? text : read(text);
     if (name === "password" && typeof value === "boolean") {
       if (value) return lostPassword;
     } else if (value !== undefined && value !== "") {
@@ -145,33 +156,36 @@ export function ownCells(cells: readonly string[], places: OwnPlaces): Fields | 
   return fields as Fields;
 }
 
-function ownCell(name: OwnColumn, text: string): unknown {
-  switch (name) {
-    case "tags":
-      return text.startsWith("[") ? fromJson(text) : split(text, ",");
-    case "permanent":
-    case "forwardQuery":
-    case "clickFacts":
-      return flags[text.toLowerCase()] ?? text;
-    case "hitsPerMonth":
-      return Number(text);
-    case "expiresAt":
-      return text === "never" ? null : toTime(text);
-    case "createdAt":
-      return toTime(text);
-    case "domain":
-      return text.trim().toLowerCase() === ownDomainWord ? null : text;
-    case "rules":
-    case "split":
-    case "utm":
-      return fromJson(text);
-    case "password":
-      // The mark that an export writes. Any other text is the password itself.
-      return text === "true" || text === "false" ? text === "true" : text;
-    default:
-      return text;
-  }
+const toTags = (text: string) => (text.startsWith("[") ? fromJson(text) : split(text, ","));
+
+/** Each keeps the piece of the file in memory that it is a part of. */
+const rememberedMost = 100;
+
+/** Many links of a file have the same tags, and reading those takes longer than the rest of a row. */
+function remembering<Read>(read: (text: string) => Read): (text: string) => Read {
+  const known = new Map<string, Read>();
+  return (text) => {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const now = read(text);
+    if (known.size < rememberedMost) known.set(text, now);
+    return now;
+  };
 }
+
+const toFlag = (text: string) => flags[text.toLowerCase()] ?? text;
+
+/** One function for each column, and not one for all: whatever runs often is compiled, and the time of that grows with its length. */
+const cellReaders: { readonly [Name in OwnColumn]?: (text: string) => unknown } = {
+  ...{ permanent: toFlag, forwardQuery: toFlag, clickFacts: toFlag },
+  ...{ rules: fromJson, split: fromJson, utm: fromJson },
+  hitsPerMonth: Number,
+  expiresAt: (text) => (text === "never" ? null : toTime(text)),
+  createdAt: toTime,
+  domain: (text) => (text.trim().toLowerCase() === ownDomainWord ? null : text),
+  // The mark that an export writes. Any other text is the password itself.
+  password: (text) => (text === "true" || text === "false" ? text === "true" : text),
+};
 
 /** How often the link was clicked there. Our own format has no such field. */
 const counted = (source: FormatName, field: string, clicks: unknown): Fields =>

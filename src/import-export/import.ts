@@ -6,7 +6,7 @@ import { addToRequest } from "../history/requests.ts";
 import { monthName } from "../limits/window.ts";
 import type { NewLink } from "../links/create/new-links.ts";
 import { limitReached } from "../links/create/refusals.ts";
-import { cacheKey, type LinkFields, type LinkKey } from "../links/link.ts";
+import { cacheKey, type LinkKey } from "../links/link.ts";
 import type { LinkInput, Links } from "../links/links.ts";
 import { parseNewLink } from "../links/schemas.ts";
 import type { LinkStore } from "../links/store.ts";
@@ -14,7 +14,7 @@ import type { Sql } from "../sql/sql.ts";
 import type { Trx } from "../sql/tenant-db.ts";
 import { spendOfMonth } from "../tenants/monthly-usage.ts";
 import type { Tenant } from "../tenants/tenants.ts";
-import { parsePastClicks, storePastClicks } from "./click-history.ts";
+import { type PastTotal, parsePastClicks, storePastClicks } from "./click-history.ts";
 import { type Fields, pastClicks } from "./formats.ts";
 import type { ImportPosition, Positions } from "./import-position.ts";
 import {
@@ -172,23 +172,33 @@ function judge(row: Row<Fields>, settings: ImportSettings): Judged | Promise<Jud
   if (createdAt !== undefined && Number.isNaN(createdAt)) return { line, problem: "createdAt: Must be a time." };
   try {
     const input = parseNewLink(isPlain ? value : rest);
-    const wanted = (link: NewLink | undefined, { url, file, domain }: LinkFields & Pick<NewLink, "domain">) => {
-      const made = link === undefined || createdAt === undefined ? link : { ...link, createdAt };
-      return { line, input, url, file, domain, link: made, past };
-    };
     const { links, tenant, dryRun, by = byCommand } = settings;
     // A file of passwords would keep the server busy for hours. The operator's command computes them in its own process.
     if (by.kind !== "command" && input.password != null) return { line, problem: noPassword };
-    if (dryRun) return wanted(undefined, links.check(tenant, input));
+    if (dryRun) {
+      const { url, file, domain } = links.check(tenant, input);
+      return { line, input, url, file, domain, link: undefined, past };
+    }
     const link = links.draft(tenant, input, by);
-    if (!(link instanceof Promise)) return wanted(link, link);
-    return link.then((one) => wanted(one, one), refusedRow(line));
+    if (!(link instanceof Promise)) return wantedRow(line, input, link, createdAt, past);
+    return link.then((one) => wantedRow(line, input, one, createdAt, past), refusedRow(line));
   } catch (error) {
     return refusedRow(line)(error);
   }
 }
 
 type Judged = WantedRow | RefusedRow;
+
+function wantedRow(
+  line: number,
+  input: LinkInput,
+  link: NewLink,
+  createdAt: number | undefined,
+  past: PastTotal | undefined,
+): WantedRow {
+  const { url, file, domain } = link;
+  return { line, input, url, file, domain, link: createdAt === undefined ? link : { ...link, createdAt }, past };
+}
 
 const nothing: Fields = {};
 

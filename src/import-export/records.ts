@@ -5,7 +5,7 @@ import {
   type Fields,
   type FormatName,
   type ImportFormat,
-  type OwnPlaces,
+  type OwnPlace,
   ownCells,
   ownColumns,
   ownPlaces,
@@ -63,7 +63,7 @@ function fromCells(
   cells: readonly string[],
   names: readonly string[],
   format: ImportFormat,
-  places: OwnPlaces | undefined,
+  places: readonly OwnPlace[] | undefined,
 ): Row<Fields> {
   if (cells.some(isDamaged)) return { line, problem: damaged };
   if (cells.length !== names.length) {

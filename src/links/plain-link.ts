@@ -10,33 +10,57 @@ import type { LinkInput } from "./links.ts";
 export function readPlainLink(given: unknown): LinkInput | undefined {
   if (typeof given !== "object" || given === null) return undefined;
   const sent = given as Readonly<Record<string, unknown>>;
-  const { url } = sent;
+  const { url, code, title, tags, status, permanent, forwardQuery, clickFacts, expiresAt, domain } = sent;
   if (typeof url !== "string" || url.length > destinationMost) return undefined;
   const input: { -readonly [Name in keyof LinkInput]: LinkInput[Name] } = { url, file: null };
-  for (const name in sent) {
-    const value = sent[name];
-    if (name === "url") continue;
-    if (name === "code") {
-      if (typeof value !== "string" || value.length > sentCodeMost) return undefined;
-      input.code = value;
-    } else if (name === "title") {
-      if (typeof value !== "string" || !isReadableLine(value, linkTitleMost)) return undefined;
-      input.title = value;
-    } else if (name === "tags") {
-      if (!isTags(value)) return undefined;
-      input.tags = value;
-    } else if (name === "status") {
-      if (value !== "active" && value !== "disabled") return undefined;
-      input.status = value;
-    } else if (name === "permanent" || name === "forwardQuery" || name === "clickFacts") {
-      if (typeof value !== "boolean") return undefined;
-      input[name] = value;
-    } else if (name === "expiresAt" || name === "domain") {
-      if (value !== null) return undefined;
-      input[name] = null;
-    } else return undefined;
+  let read = 1;
+  if (code !== undefined) {
+    if (typeof code !== "string" || code.length > sentCodeMost) return undefined;
+    input.code = code;
+    read++;
   }
-  return input;
+  if (title !== undefined) {
+    if (typeof title !== "string" || !isReadableLine(title, linkTitleMost)) return undefined;
+    input.title = title;
+    read++;
+  }
+  if (tags !== undefined) {
+    if (!isTags(tags)) return undefined;
+    input.tags = tags;
+    read++;
+  }
+  if (status !== undefined) {
+    if (status !== "active" && status !== "disabled") return undefined;
+    input.status = status;
+    read++;
+  }
+  if (permanent !== undefined) {
+    if (typeof permanent !== "boolean") return undefined;
+    input.permanent = permanent;
+    read++;
+  }
+  if (forwardQuery !== undefined) {
+    if (typeof forwardQuery !== "boolean") return undefined;
+    input.forwardQuery = forwardQuery;
+    read++;
+  }
+  if (clickFacts !== undefined) {
+    if (typeof clickFacts !== "boolean") return undefined;
+    input.clickFacts = clickFacts;
+    read++;
+  }
+  if (expiresAt !== undefined) {
+    if (expiresAt !== null) return undefined;
+    input.expiresAt = null;
+    read++;
+  }
+  if (domain !== undefined) {
+    if (domain !== null) return undefined;
+    input.domain = null;
+    read++;
+  }
+  // Another field is one for the schema, known or not.
+  return read === Object.keys(sent).length ? input : undefined;
 }
 
 export const sentCodeMost = 100;

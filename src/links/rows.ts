@@ -87,22 +87,6 @@ export async function lockFiles(
 
 /** The database assigns the number. */
 export type LinkRow = Omit<Selectable<LinkTable>, "number" | "made_by_kind" | "made_by">;
-export type NewLinkRow = Omit<Selectable<LinkTable>, "number">;
-
-export function toRow(tenant: TenantId, link: NewLink): NewLinkRow {
-  return {
-    ...fieldColumns(link),
-    id: link.id,
-    tenant_id: tenant,
-    domain: link.domain,
-    code: link.code,
-    password_hash: link.passwordHash ?? null,
-    created_at: link.createdAt ?? link.at,
-    updated_at: link.at,
-    made_by_kind: link.by.kind,
-    made_by: "id" in link.by ? link.by.id : null,
-  };
-}
 
 /** What `toLink` would read back. */
 export function asCreated(tenantId: TenantId, link: NewLink, version: number): Link {
@@ -176,7 +160,7 @@ export function hitsMaxExpression(allowed: number | null, column = "l.hits_per_m
 /** Rules, splits and parameters in their columns: null if there are none, so that a plain link stays cheap to read. */
 type Columns = Pick<LinkTable, "rules" | "split" | "utm" | "forward_query">;
 
-function choiceColumns({ rules, split, utm, forwardQuery }: ChoiceFields): Columns {
+export function choiceColumns({ rules, split, utm, forwardQuery }: ChoiceFields): Columns {
   return {
     rules: rules.length === 0 ? null : JSON.stringify(rules),
     split: split.length === 0 ? null : JSON.stringify(split),

@@ -124,11 +124,16 @@ async function raiseLinks(sql: Sql, trx: Trx, { links, state }: RaiseLinks): Pro
  * other.
  */
 async function claimCodes({ dialect }: Sql, trx: Trx, { claims }: ClaimCodes): Promise<ClaimedCode[]> {
-  const sorted = claims.toSorted(byPlace);
-  const firsts = sorted.filter((claim, i) => i === 0 || !isSameClaim(sorted[i - 1] as Claim, claim));
-  const chosen = firsts.flatMap(({ generated, code }) => (generated ? [] : code));
   const values: BulkValue[] = [];
-  for (const { domain, code, tenant } of firsts) values.push(domain, code, 1, "live", tenant);
+  const chosen: string[] = [];
+  let before: Claim | undefined;
+  const sorted = claims.toSorted(byPlace);
+  for (const claim of sorted) {
+    if (before !== undefined && isSameClaim(before, claim)) continue;
+    before = claim;
+    values.push(claim.domain, 1, "live", claim.tenant, claim.code);
+    if (!claim.generated) chosen.push(claim.code);
+  }
   const rows = await claimPlaces[dialect]().run(trx, values, chosen);
   return rows.map(({ domain, code, version, tenant_id: tenant }) => ({ kind: "link", domain, code, version, tenant }));
 }
@@ -136,7 +141,7 @@ async function claimCodes({ dialect }: Sql, trx: Trx, { claims }: ClaimCodes): P
 async function moveCode({ dialect }: Sql, trx: Trx, { from, to, tenant }: MoveCode): Promise<LinkVersion[]> {
   const leave = () => raiseCodesTo.first(trx, { domain: from.domain, codes: [from.code], state: "deleted" });
   const claim = async () =>
-    (await claimPlaces[dialect]().run(trx, [to.domain, to.code, 1, "live", tenant], [to.code]))[0];
+    (await claimPlaces[dialect]().run(trx, [to.domain, 1, "live", tenant, to.code], [to.code]))[0];
   const isFirst = byPlace(from, to) < 0;
   const early = await (isFirst ? leave() : claim());
   const late = await (isFirst ? claim() : leave());
@@ -164,7 +169,7 @@ function toRows(changes: readonly Change[], at: number): BulkValue[] {
   const values: BulkValue[] = [];
   for (const change of changes) {
     const isLink = change.kind === "link";
-    values.push(change.kind, isLink ? change.domain : change.key, isLink ? change.code : "", change.version, at);
+    values.push(change.kind, isLink ? change.domain : change.key, change.version, at, isLink ? change.code : "");
   }
   return values;
 }
@@ -223,7 +228,8 @@ interface ClaimedRow extends Place {
 const claimPlaces = ofDialect<BulkInsert<Db, ClaimedRow>>((dialect) =>
   bulkInsert(dialect, {
     into: "link_versions",
-    columns: { domain: "text", code: "text", version: "bigint", state: "text", tenant_id: "text" },
+    same: { domain: "text", version: "bigint", state: "text", tenant_id: "text" },
+    columns: { code: "text" },
     tail: (isChosen) => `on conflict (domain, code) do update
       set version = link_versions.version + 1, state = 'live', tenant_id = excluded.tenant_id
       where link_versions.state = 'purged' or (link_versions.state = 'deleted'
@@ -247,6 +253,7 @@ const raiseKeyed = statement(
 const insertChanges = ofDialect<BulkInsert<Db, never>>((dialect) =>
   bulkInsert(dialect, {
     into: "changes",
-    columns: { kind: "text", domain: "text", code: "text", version: "bigint", at: "bigint" },
+    same: { kind: "text", domain: "text", version: "bigint", at: "bigint" },
+    columns: { code: "text" },
   }),
 );

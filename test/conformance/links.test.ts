@@ -810,6 +810,34 @@ onEachDatabase(({ openTwo }) => {
       expect(new Set(versions)).toEqual(new Set([4]));
     });
 
+    test("keep their own values, whether all have the same or each another", async () => {
+      const owner = await newTenant();
+      const some: LinkInput[] = [{}, { permanent: true }, { status: "disabled" }, { clickFacts: false, title: "One" }];
+      for (const kinds of [some.slice(0, 1), some.slice(1, 2), some]) {
+        const inputs = Array.from({ length: 80 }, (_, i) => ({ url: `${url}${i}`, ...kinds[i % kinds.length] }));
+        const results = await links.createMany(owner, inputs, byCommand);
+        const ids = results.flatMap((result) => ("link" in result ? [result.link.id] : []));
+        const made = await store.byIds(owner.id, ids);
+        expect(ids.map((id) => made.get(id))).toMatchObject(inputs.map((one) => ({ ...one, domain: "", version: 1 })));
+      }
+    });
+
+    test("have numbers that no other link has, however many are created at once", async () => {
+      const owner = await newTenant();
+      const create = (length: number) =>
+        links.createMany(
+          owner,
+          Array.from({ length }, () => ({ url })),
+          byCommand,
+        );
+      for (const length of [1, 100, 1, 64, 63]) await create(length);
+      const rows = await acrossTenants(sql.db).selectFrom("links").select(["number", "tenant_id"]).execute();
+      const own = rows.filter(({ tenant_id: id }) => id === owner.id).map(({ number }) => number);
+      expect(new Set(own).size).toBe(1 + 100 + 1 + 64 + 63);
+      const others = new Set(rows.filter(({ tenant_id: id }) => id !== owner.id).map(({ number }) => number));
+      expect(own.filter((number) => others.has(number))).toEqual([]);
+    });
+
     test("are written together with the other writes, or not at all", async () => {
       const owner = await newTenant();
       const [kept, undone] = [fresh("kept"), fresh("undone")];

@@ -3,16 +3,26 @@ import type { HistoryId, LinkId, TenantId } from "../../base/ids.ts";
 import type { Actor } from "../../history/history.ts";
 import { addToRequest } from "../../history/requests.ts";
 import { monthName } from "../../limits/window.ts";
-import { type BulkInsert, type BulkType, type BulkValue, bulkInsert, ofDialect } from "../../sql/bulk.ts";
+import { type BulkInsert, bulkInsert, ofDialect } from "../../sql/bulk.ts";
+import { takeLinkNumbers } from "../../sql/link-numbers.ts";
 import { isUnavailable, isUniqueViolation, type Sql } from "../../sql/sql.ts";
 import { type Params, statement } from "../../sql/statement.ts";
 import { acrossTenants, type Db, ofTenant, type TenantDb, type Trx } from "../../sql/tenant-db.ts";
 import { type ClaimedCode, raiseVersions } from "../../sql/versions.ts";
 import { spendOfMonth } from "../../tenants/monthly-usage.ts";
 import { cacheKey, type Link, type LinkFields, type LinkKey, ownDomain } from "../link.ts";
-import { asCreated, lockFiles, type NewLinkRow, toLink, toRow, withVersion } from "../rows.ts";
+import { asCreated, lockFiles, toLink, withVersion } from "../rows.ts";
 import { trashedAmong } from "../trash/trash-store.ts";
 import { createGather } from "./gather.ts";
+import {
+  hasPlainRow,
+  type NewLinkColumn,
+  numberColumn,
+  plainColumns,
+  sameColumns,
+  seldomColumns,
+  valuesOf,
+} from "./new-row.ts";
 
 /**
  * New links in SQL: all of a request, in one transaction with their versions, their rows in the change feed, and their
@@ -98,6 +108,9 @@ const meetingsMost = 5;
 /** Links in one shared transaction. On SQLite it blocks the serving thread: for a few milliseconds at most. */
 const gatheredMost = 64;
 
+/** Fewer are numbered by the database itself: taking their numbers is one more statement. */
+const manyLinks = 64;
+
 export function createNewLinks(sql: Sql): NewLinks {
   const { db } = sql;
 
@@ -149,33 +162,24 @@ export function createNewLinks(sql: Sql): NewLinks {
   }
 
   async function insertClaimed(trx: Trx, inspected: Inspected, claimed: Map<LinkKey, number>): Promise<WrittenLink[]> {
-    const { tenant, links, made, unfit, fit } = inspected;
-    const inserted = new Map<NewLink, number>();
-    const lost: NewLink[] = [];
-    for (const link of fit) {
-      const key = cacheKey(link.domain, link.code);
-      const version = claimed.get(key);
-      claimed.delete(key); // of two that want the same code, the first gets it
-      if (version !== undefined) inserted.set(link, version);
-      else if (!link.generated) lost.push(link);
-    }
-    const created = [...inserted.keys()].sort((a, b) => (a.id < b.id ? -1 : 1));
-    const rows = created.map((link) => toRow(tenant, link));
-    const { names, insert } = rows.every(isPlain) ? plainInsert : fullInsert;
-    const values: BulkValue[] = [];
-    for (const row of rows) for (const name of names) values.push(row[name]);
-    await insert[sql.dialect]().run(acrossTenants(trx), values);
+    const { tenant } = inspected;
+    const { results, created, lost } = divide(inspected, claimed);
+    created.sort((a, b) => (a.id < b.id ? -1 : 1));
+    const first = created.length < manyLinks ? undefined : await takeLinkNumbers(sql, trx, created.length);
+    const isNumbered = first !== undefined;
+    const { columns, insert } = created.every(hasPlainRow) ? plainInsert(isNumbered) : fullInsert(isNumbered);
+    await insert[sql.dialect]().run(acrossTenants(trx), valuesOf(created, tenant, columns, first));
     await recordRequests(trx, tenant, created);
-    const trashed = await trashedAmong(trx, tenant, lost);
-    return links.map((link): WrittenLink => {
-      const version = inserted.get(link);
-      if (version !== undefined) return { kind: "created", version };
-      const [found, why] = [made.get(link.id), unfit(link)];
-      if (found) return { kind: "found", link: found };
-      if (why !== undefined) return { kind: why };
-      const id = link.generated ? undefined : trashed.get(cacheKey(link.domain, link.code));
-      return { kind: "taken", ...(id !== undefined && { trashed: id }) };
-    });
+    const trashed = await trashedAmong(
+      trx,
+      tenant,
+      lost.map(({ link }) => link),
+    );
+    for (const { link, place } of lost) {
+      const id = trashed.get(cacheKey(link.domain, link.code));
+      if (id !== undefined) results[place] = { kind: "taken", trashed: id };
+    }
+    return results;
   }
 
   /**
@@ -300,9 +304,34 @@ export function createNewLinks(sql: Sql): NewLinks {
   };
 }
 
+/** `created` and `lost`: those that are to be inserted, and those whose chosen code belongs to another one. */
+function divide({ links, made, unfit }: Inspected, claimed: Map<LinkKey, number>) {
+  const results: WrittenLink[] = [];
+  const created: NewLink[] = [];
+  const lost: { readonly link: NewLink; readonly place: number }[] = [];
+  for (const link of links) {
+    const found = made.get(link.id);
+    const why = unfit(link);
+    const key = cacheKey(link.domain, link.code);
+    const version = claimed.get(key);
+    if (found !== undefined) results.push({ kind: "found", link: found });
+    else if (why !== undefined) results.push({ kind: why });
+    else if (version !== undefined) {
+      claimed.delete(key); // of two that want the same code, the first gets it
+      created.push(link);
+      results.push({ kind: "created", version });
+    } else {
+      if (!link.generated) lost.push({ link, place: results.length });
+      results.push({ kind: "taken" });
+    }
+  }
+  return { results, created, lost };
+}
+
 /** Creations are recorded on the links themselves; a request for many has one row in the history besides. */
 async function recordRequests(trx: Trx, tenant: TenantId, created: readonly NewLink[]): Promise<void> {
-  for (const [request, some] of Map.groupBy(created, (link) => link.request)) {
+  const requested = created.filter(({ request }) => request !== undefined);
+  for (const [request, some] of Map.groupBy(requested, (link) => link.request)) {
     const [first] = some;
     if (request === undefined || first === undefined) continue;
     const entry = { tenant, actor: first.by, action: "link.bulk", subject: { kind: "request", id: request } };
@@ -328,34 +357,25 @@ const selectByIds = statement((own: TenantDb, { ids }: Params<{ ids: readonly Li
   withVersion(own).where("links.id", "in", ids),
 );
 
-const [text, big, small] = ["text", "bigint", "smallint"] as const satisfies BulkType[];
-
-const plainColumns = {
-  ...{ id: text, tenant_id: text, domain: text, code: text, url: text, permanent: small, status: text },
-  ...{ expires_at: big, title: text, tags: text, facts: small, forward_query: small },
-  ...{ created_at: big, updated_at: big, made_by_kind: text, made_by: text },
-} as const satisfies Partial<Record<keyof NewLinkRow, BulkType>>;
-
-/** Most links have none of these. Binding them took a sixth of the time of an insert. */
-const seldomColumns = {
-  ...{ file_id: text, notes: text, fallback_url: text, hits_per_month: big },
-  ...{ rules: text, split: text, utm: text, password_hash: text },
-} as const satisfies Record<Exclude<keyof NewLinkRow, keyof typeof plainColumns>, BulkType>;
-
-const seldomNames = Object.keys(seldomColumns) as (keyof typeof seldomColumns)[];
-
-const isPlain = (row: NewLinkRow): boolean => seldomNames.every((name) => row[name] === null);
+const typesOf = (columns: readonly NewLinkColumn[]) =>
+  Object.fromEntries(columns.map(({ name, type }) => [name, type]));
 
 /** Every row names its tenant. */
-const inserting = (columns: Partial<Record<keyof NewLinkRow, BulkType>>) => ({
-  names: Object.keys(columns) as (keyof NewLinkRow)[],
+const inserting = (columns: readonly NewLinkColumn[]) => ({
+  columns: [...sameColumns, ...columns],
   insert: ofDialect<BulkInsert<ReturnType<typeof acrossTenants>, never>>((dialect) =>
-    bulkInsert(dialect, { into: "links", columns }),
+    bulkInsert(dialect, { into: "links", same: typesOf(sameColumns), columns: typesOf(columns) }),
   ),
 });
 
-const plainInsert = inserting(plainColumns);
-const fullInsert = inserting({ ...plainColumns, ...seldomColumns });
+/** Links that already have their number, or not. */
+const insertingBoth = (columns: readonly NewLinkColumn[]) => {
+  const [numbered, unnumbered] = [inserting([...columns, numberColumn]), inserting(columns)];
+  return (isNumbered: boolean) => (isNumbered ? numbered : unnumbered);
+};
+
+const plainInsert = insertingBoth(plainColumns);
+const fullInsert = insertingBoth([...plainColumns, ...seldomColumns]);
 
 const onlyOwn: ReadonlySet<string> = new Set([ownDomain]);
 
