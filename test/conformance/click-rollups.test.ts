@@ -143,6 +143,29 @@ onEachDatabase(({ create, openTwo }) => {
       expect(ofLinks.filter(({ tally }) => tally.people.has("link") || tally.rest.has("link"))).toEqual([]);
     }, 60_000);
 
+    test("what a clock was ahead for is taken back, and made again when it has ended", async () => {
+      const random = randomOf(19);
+      // Alone in its database: others were condensed later than this one's now.
+      const alone = (await openTwo())[0] as Sql;
+      const tenant = await createClickTenant(alone, "ahead", "Europe/Berlin");
+      const [from, links] = [Date.UTC(2026, 9, 28), linksOf(6)];
+      const clicksUntil = (start: number, until: number) =>
+        randomClicks(random, { from: start, until, links, count: 300 });
+      const noon = Date.UTC(2026, 9, 31, 12);
+      await storeClicks(alone, tenant, clicksUntil(from, noon));
+      await condense(alone, { now: noon });
+      // For a while it is two days later, and October is over.
+      await condense(alone, { now: noon + 2 * dayMs });
+      expect((await storedRollups(alone, tenant)).some(({ grain }) => grain === grains.month)).toBe(true);
+      await condense(alone, { now: noon + 60_000 });
+      expect(await storedRollups(alone, tenant)).toEqual(expectedRollups(tenant, noon - settledMs));
+      await storeClicks(alone, tenant, clicksUntil(noon, noon + 20 * hourMs));
+      for (const now of [noon + hourMs, noon + 30 * hourMs, noon + 10 * dayMs]) {
+        await condense(alone, { now });
+        expect(await storedRollups(alone, tenant)).toEqual(expectedRollups(tenant, now - settledMs));
+      }
+    });
+
     test("nothing that has not ended 15 minutes ago", async () => {
       const tenant = await tenantIn("UTC");
       const from = Date.UTC(2026, 6, 7);

@@ -137,6 +137,10 @@ describe("the facts of a visit", () => {
 describe("privacy", () => {
   test.each([
     ["DNT", { headers: { dnt: "1" } }],
+    ["DNT that a proxy has added again", { headers: { dnt: "1, 1" } }],
+    ["DNT that a proxy has added", { headers: { dnt: "0, 1" } }],
+    ["DNT with an extension", { headers: { dnt: "1xyz" } }],
+    ["Global Privacy Control that was sent twice", { headers: { "sec-gpc": "1, 1" } }],
     ["Global Privacy Control", { headers: { "sec-gpc": "1" } }],
     ["a link without facts", { link: { ...target, facts: false } }],
   ])("%s: no fact and no visitor", (_, visit) => {

@@ -143,7 +143,7 @@ export function createFacts(settings: FactSettings): ReadFacts {
 
   return ({ headers, url: asked, address, country }, key, target, variant, destination) => {
     if (isExcluded(headers.get("cookie"))) return "excluded";
-    if (asked === undefined || !target.facts || headers.get("dnt") === "1" || headers.get("sec-gpc") === "1") {
+    if (asked === undefined || !target.facts || isOne(headers.get("dnt")) || isOne(headers.get("sec-gpc"))) {
       return reasonOnly;
     }
     const agent = agents.get(cut(headers.get("user-agent") ?? ""));
@@ -180,6 +180,9 @@ const at = Object.fromEntries(dimensions.map((name, place) => [name, place])) as
 >;
 
 const cut = (text: string): string => (text.length > headerMost ? text.slice(0, headerMost) : text);
+
+/** Also if it was sent twice, by the browser and by a proxy, or with an extension, as DNT may have. */
+const isOne = (header: string | null): boolean => header !== null && (header === "1" || /(?:^|,)\s*1/.test(header));
 
 /** Without a parameter that is cut off: half of an email address looks like none. */
 function cutQuery(query: string): string {

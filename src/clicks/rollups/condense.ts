@@ -14,6 +14,7 @@ import {
 } from "./count.ts";
 import { condenseMonths } from "./months.ts";
 import { busyClicks, type ClickPeriod, hoursKeptDays, settledMs } from "./periods.ts";
+import { isAhead, takeBack } from "./take-back.ts";
 import { clicksOf, type Tally } from "./tally.ts";
 import type { ValueNames } from "./value-names.ts";
 import { type CondensedTenant, type Progress, replaceRollups, type Subject } from "./write-rollups.ts";
@@ -38,6 +39,10 @@ export async function* condenseTenant(
   now: number,
 ): AsyncGenerator<number, void> {
   const settled = now - settledMs;
+  if (isAhead(tenant, now)) {
+    await takeBack(sql, tenant, now);
+    return;
+  }
   if (!(yield* condenseHours(sql, tenant, names, now, settled))) return;
   const days = await endedDays(sql, tenant, settled);
   let daysUntil = tenant.daysUntil;

@@ -39,7 +39,8 @@ export async function dueTenants({ db }: Sql, { now, after, limit }: DueTenants)
         .where("c.hours_until", "<", hoursEnd);
       const ended = daysAfter("c.days_until").where("d.until", "<=", settled);
       const months = daysAfter("c.months_until").where("d.start", "<", endedMonths(settled));
-      return row.or([row.exists(hours), row.exists(ended), row.exists(months)]);
+      const isAhead = (["c.hours_until", "c.days_until", "c.months_until"] as const).map((one) => row(one, ">", now));
+      return row.or([row.exists(hours), row.exists(ended), row.exists(months), ...isAhead]);
     })
     .orderBy("c.tenant_id")
     .limit(limit)
