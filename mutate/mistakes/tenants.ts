@@ -83,17 +83,24 @@ export const tenantMistakes: Mistakes = {
   },
   "news-that-leave-the-generation": {
     file: "tenants/known-tenants.ts",
-    from: 'if (kind === "tenant" && tenants.announce(keyOf(key), version)) generation++;',
-    to: 'if (kind === "tenant") tenants.announce(keyOf(key), version);',
+    from: 'if ((kind === "tenant" || kind === "plan") && isNews(change)) generation++;',
+    to: 'if (kind === "plan" && isNews(change)) generation++;',
     tests: known,
     only: "not current after them",
   },
   "plan-news-that-leave-the-generation": {
     file: "tenants/known-tenants.ts",
-    from: 'if (kind === "plan" && plans.announce(key, version)) generation++;',
-    to: 'if (kind === "plan") plans.announce(key, version);',
+    from: 'if ((kind === "tenant" || kind === "plan") && isNews(change)) generation++;',
+    to: 'if (kind === "tenant" && isNews(change)) generation++;',
     tests: known,
     only: "not current after them",
+  },
+  "news-only-if-the-cache-did-not-know": {
+    file: "tenants/known-tenants.ts",
+    from: 'if (kind === "tenant") tenants.announce(keyOf(key), version);',
+    to: 'if (kind === "tenant" && !tenants.announce(keyOf(key), version)) return;',
+    tests: known,
+    only: "news are news",
   },
   "standing-by-an-older-plan": {
     file: "tenants/known-tenants.ts",

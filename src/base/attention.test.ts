@@ -39,6 +39,26 @@ test("a wait is over when its time has passed", () => {
   expect(wait.isOver()).toBe(true);
 });
 
+test("a wait that begins between two looks has all of its time", () => {
+  const clock = busyClock();
+  const attention = createAttention(clock);
+  const over: number[] = [];
+  attention.after(200, () => {});
+  for (const start of [4, 9, 12]) {
+    clock.advance(start - clock.elapsed());
+    attention.after(50, () => over.push(clock.elapsed() - start));
+  }
+  clock.advance(100);
+  expect(over.map((waited) => waited >= 50 && waited < 60)).toEqual([true, true, true]);
+  clock.stall(500); // the next look is late, and counts as 10 ms of which this wait had none
+  const begun = clock.elapsed();
+  attention.after(50, () => over.push(clock.elapsed() - begun));
+  clock.advance(49);
+  expect(over).toHaveLength(3);
+  clock.advance(10);
+  expect(over).toHaveLength(4);
+});
+
 test("a wait that is called off ends without a word, and nothing is looked at any more", () => {
   const clock = busyClock();
   const looked: number[] = [];

@@ -59,8 +59,11 @@ export function createAttention(clock: AttentionClock): Attention {
   return {
     passed: () => passed,
     after(ms, work) {
-      const wait = { due: passed + ms, atLatest: clock.elapsed() + longestTimes * ms, work };
-      if (last === undefined) nextLook(clock.elapsed(), clock.worked());
+      const now = clock.elapsed();
+      // The next look counts from the one before, which was not part of this wait.
+      const before = last === undefined ? 0 : Math.min(now - last.at, countedMostMs);
+      const wait = { due: passed + before + ms, atLatest: now + longestTimes * ms, work };
+      if (last === undefined) nextLook(now, clock.worked());
       waits.add(wait);
       return () => void waits.delete(wait);
     },

@@ -86,11 +86,25 @@ export interface KnownTenantsSettings {
 }
 
 const numbersMost = 20_000;
+/** Those that are said twice are said soon after each other. */
+const announcedMost = 1_000;
 
 export function createKnownTenants({ tenants, plans, sql, read }: KnownTenantsSettings): KnownTenants {
   const standings = new WeakMap<TenantRecord, Standing>();
   const numbers = new LRUCache<TenantId, TenantNumber>({ max: numbersMost });
+  const announced = new LRUCache<string, number>({ max: announcedMost });
   let generation = 1;
+
+  /**
+   * Not what the caches say: one may have read a version before it was announced, and pushed it out since. To the links that were
+   * not visited meanwhile it is news.
+   */
+  function isNews({ kind, key, version }: KeyVersion): boolean {
+    const name = `${kind} ${key}`;
+    if (version <= (announced.get(name) ?? 0)) return false;
+    announced.set(name, version);
+    return true;
+  }
 
   /** `at`: the generation before both were read. What was announced since makes the standing outdated, not current. */
   function standingOf(record: TenantRecord, plan: Limits, at: number): Standing {
@@ -167,9 +181,11 @@ export function createKnownTenants({ tenants, plans, sql, read }: KnownTenantsSe
       }
     },
 
-    announce({ kind, key, version }) {
-      if (kind === "tenant" && tenants.announce(keyOf(key), version)) generation++;
-      if (kind === "plan" && plans.announce(key, version)) generation++;
+    announce(change) {
+      const { kind, key, version } = change;
+      if (kind === "tenant") tenants.announce(keyOf(key), version);
+      if (kind === "plan") plans.announce(key, version);
+      if ((kind === "tenant" || kind === "plan") && isNews(change)) generation++;
     },
 
     followed(elapsed) {

@@ -42,9 +42,10 @@ const team = "team";
 const wait = { redis: 5_000, sql: 5_000 };
 const cached = { clock, counts: uncounted(), wait, sizeBytes: 1_000_000 };
 const trustedMs = 30_000;
+const roomForOne = 2_000;
 
 /** A server that has no Redis, and reads the feed when it is told to. */
-async function openServer(sql: Sql, onLoad: () => Promise<void> = async () => {}) {
+async function openServer(sql: Sql, onLoad: () => Promise<void> = async () => {}, sizeBytes = cached.sizeBytes) {
   let isAway = false;
   const each = <Value>(load: LoadMany<Value>, after = async () => {}): Source<Value> => ({
     async load(key) {
@@ -58,7 +59,7 @@ async function openServer(sql: Sql, onLoad: () => Promise<void> = async () => {}
   const source = each(loadTenants(sql), onLoad);
   const tenants = createTenants(sql, clock);
   const known = createKnownTenants({
-    tenants: createCache<TenantRecord, TenantKey>({ ...cached, source, sizeOf: sizeOfTenant }),
+    tenants: createCache<TenantRecord, TenantKey>({ ...cached, sizeBytes, source, sizeOf: sizeOfTenant }),
     plans: createCache<Limits>({ ...cached, source: each(loadPlans(sql)), sizeOf: sizeOfPlan }),
     ...{ sql, read: tenants.byId },
   });
@@ -324,6 +325,24 @@ onEachDatabase(({ openTwo }) => {
     expect(await tenantNumberOf(sql.db, late)).toBe(next);
     expect((await server.known.lookup(next)).isStopped).toBe(false);
     expect(await server.known.byId("ten_none" as TenantId)).toBeUndefined();
+  });
+
+  test("news are news although the tenant was read before them, and is no longer kept when they come", async () => {
+    const [tenant, another] = [await newWorkspace(sql), await newWorkspace(sql)];
+    const [number, next] = [await tenantNumberOf(sql.db, tenant), await tenantNumberOf(sql.db, another)];
+    const { known, follow } = await openServer(sql, async () => {}, roomForOne);
+    await follow();
+    const ofItsLinks = await known.lookup(number);
+    await known.lookup(next);
+    await createSuspensions(sql, clock).suspendTenant(tenant, "spam", byCommand);
+    expect((await known.lookup(number)).isStopped).toBe(true); // a link that is visited before the feed is read
+    await known.lookup(next);
+    await follow();
+    expect(ofItsLinks.isStopped).toBe(false);
+    expect(ofItsLinks.generation).toBeLessThan(known.generation);
+    const { generation } = known;
+    known.announce({ kind: "tenant", key: String(number), version: 1 }); // said again, as long as a transaction is open
+    expect(known.generation).toBe(generation);
   });
 
   test("a call is judged by the primary while the replica does not answer, and not by what was last known", async () => {
