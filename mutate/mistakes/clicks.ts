@@ -234,7 +234,7 @@ export const clicks: Mistakes = {
   },
   "privacy-control-ignored": {
     file: "clicks/facts/facts.ts",
-    from: ' || headers.get("sec-gpc") === "1"',
+    from: ' || isOne(headers.get("sec-gpc"))',
     to: "",
     tests: ["src/clicks/facts/facts.test.ts"],
   },
@@ -258,7 +258,7 @@ export const clicks: Mistakes = {
   },
   "email-kept-in-a-campaign": {
     file: "clicks/facts/fact-value.ts",
-    from: 'if (email.test(text.includes("%") ? text.replace(encodedAt, "@") : text)) return true;',
+    from: "if (email.test(decoded)) return true;",
     to: "",
     tests: ["src/clicks/facts/values.test.ts"],
   },

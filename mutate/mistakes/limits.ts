@@ -203,7 +203,7 @@ export const limits: Mistakes = {
   },
   "patience-not-deducted": {
     file: "limits/refill.ts",
-    from: "Math.max(0, waitMs - (clock.attended(waitMs) - started))",
+    from: "Math.max(0, waitMs - waited())",
     to: "patience[waitedFor]",
     tests: ["src/limits/refill.test.ts", "src/limits/meters.test.ts"],
   },

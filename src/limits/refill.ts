@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { Late } from "../base/deadline.ts";
-import type { Patience, Store } from "../base/patience.ts";
+import { beginWait, type Patience, type Store } from "../base/patience.ts";
 
 /**
  * A lease on its way to a lane. It has more time than visitors have: one that comes too late for them serves the next
@@ -79,9 +79,9 @@ export function startRefill(clock: Clock, urgent: boolean, work: (progress: Refi
       while (!isOver) {
         const waitedFor = store;
         const waitMs = patience[waitedFor];
-        const started = clock.attended(waitMs);
+        const waited = beginWait(waitMs, clock);
         const inTime = await happens(waitMs);
-        patience[waitedFor] = Math.max(0, waitMs - (clock.attended(waitMs) - started));
+        patience[waitedFor] = Math.max(0, waitMs - waited());
         if (inTime) continue;
         // The other lender is SQL: a visitor with no time for SQL has none for that either.
         if (skip === undefined || waitedFor === "sql") throw new Late("the lease did not come in time");

@@ -86,6 +86,30 @@ onEachDatabase(({ name, openTwo }) => {
     expect([await used(poor), await used(rich)]).toEqual([3, 5]);
   });
 
+  test("use the month to its last link: one whose code is taken, or that exists already, needs no room", async () => {
+    const [owner, poor] = [await tenant(), await tenant()];
+    const code = fresh("taken");
+    await store.createEach(owner, [draft({ code, generated: false })], unlimited);
+    const one = { linksPerMonth: 1 };
+    const begun = store.createEach(poor, [draft({ code, generated: false })], one); // on PostgreSQL it runs alone
+    const together = await Promise.all([
+      store.createEach(poor, [draft({ code, generated: false })], one),
+      store.createEach(poor, [draft()], one),
+      store.createEach(poor, [draft()], one),
+    ]);
+    expect(kinds([await begun, ...together])).toEqual(["taken", "taken", "created", "spent"]);
+    const made = draft({ findable: true });
+    const two = { linksPerMonth: 2 };
+    await store.createEach(poor, [made], two);
+    const again = await Promise.all([
+      store.createEach(poor, [draft()], two),
+      store.createEach(poor, [draft()], two),
+      store.createEach(poor, [made], two),
+    ]);
+    expect(kinds(again)).toEqual(["spent", "spent", "found"]);
+    expect(await used(poor)).toBe(2);
+  });
+
   test("fail alone: one that cannot be written, of a tenant that is gone, leaves the others as they are", async () => {
     const [here, gone] = [await tenant(), newId("tenant", clock)];
     const [before, bad, after] = await Promise.allSettled([

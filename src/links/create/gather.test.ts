@@ -4,6 +4,7 @@ import { createGather, type GatherSettings } from "./gather.ts";
 interface Wanted {
   readonly group: string;
   readonly all: readonly number[];
+  readonly holder: string;
 }
 
 /** Writes that end on demand. */
@@ -11,6 +12,7 @@ function slowly(most: number, more: Partial<GatherSettings<Wanted, string[]>> = 
   const writes: { wanted: readonly Wanted[]; end: PromiseWithResolvers<void> }[] = [];
   const gathered = createGather<Wanted, string[]>({
     keyOf: ({ group }) => group,
+    holderOf: ({ holder }) => holder,
     sizeOf: ({ all }) => all.length,
     most,
     failsForAll: (error) => error instanceof Error && error.message === "away",
@@ -29,7 +31,7 @@ function slowly(most: number, more: Partial<GatherSettings<Wanted, string[]>> = 
     await turn();
   }
   return {
-    gather: (group: string, all: readonly number[]) => gathered({ group, all }),
+    gather: (group: string, all: readonly number[], holder = "one") => gathered({ group, all, holder }),
     end,
     made: () => writes.map(({ wanted }) => `${wanted[0]?.group}:${wanted.flatMap(({ all }) => all).join()}`),
   };
@@ -50,6 +52,27 @@ describe("gathering", () => {
     await end(1);
     expect(made()).toEqual(["a:1", "a:2,3,4"]);
     expect(await Promise.all([first, second, third])).toEqual([["a1"], ["a2", "a3"], ["a4"]]);
+  });
+
+  test("lets those who wait take turns: one with many requests delays nobody by more than a run", async () => {
+    const { gather, end, made } = slowly(3);
+    for (const all of [[1], [2], [3], [4], [5], [6]]) void gather("a", all, "busy");
+    void gather("a", [11], "quiet");
+    void gather("a", [12], "quiet");
+    for (const place of [0, 1, 2]) await end(place);
+    expect(made()).toEqual(["a:1", "a:2,11,3", "a:12,4,5", "a:6"]);
+  });
+
+  test("refuses one with a thousand requests that wait, and nobody else", async () => {
+    const { gather, end, made } = slowly(10_000);
+    void gather("a", [0], "busy");
+    const waiting = Array.from({ length: 1_000 }, (_, i) => gather("a", [i], "busy"));
+    await expect(gather("a", [1], "busy")).rejects.toMatchObject({ code: "busy" });
+    void gather("a", [1], "quiet");
+    await end(0);
+    await end(1);
+    await Promise.all(waiting);
+    expect(made()[1]?.split(",")).toHaveLength(1_001);
   });
 
   test("writes together what came in one turn, where a write leaves no time for others to come", async () => {

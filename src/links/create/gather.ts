@@ -11,12 +11,17 @@ import { Problem } from "../../base/errors.ts";
  *
  * A write that fails is repeated for each of its requests alone, unless the database itself is unavailable: a request
  * that cannot be written fails alone.
+ *
+ * Those who wait in one group take turns, and each has its own share of the queue: one tenant with a thousand requests
+ * neither delays another by more than a run, nor takes its place.
  */
 export type Gather<Request, Result> = (request: Request) => Promise<Result>;
 
 export interface GatherSettings<Request, Result> {
   /** Requests with the same key share a run. */
   readonly keyOf: (request: Request) => string;
+  /** Whose it is. */
+  readonly holderOf: (request: Request) => string;
   readonly sizeOf: (request: Request) => number;
   /** One result for each, in their order. */
   readonly run: (requests: readonly Request[]) => Promise<readonly Result[]>;
@@ -33,12 +38,17 @@ interface Waiting<Request, Result> {
   readonly answered: PromiseWithResolvers<Result>;
 }
 
-const waitingMost = 1_000;
+/** By who waits, whose turn is next first. Nobody in it waits for nothing. */
+type Queue<Request, Result> = Map<string, Waiting<Request, Result>[]>;
+
+const waitingMost = 5_000;
+const waitingOfHolderMost = 1_000;
 
 export function createGather<Request, Result>(settings: GatherSettings<Request, Result>): Gather<Request, Result> {
-  const { keyOf, sizeOf, run, most, turn, failsForAll } = settings;
+  const { keyOf, holderOf, sizeOf, run, most, turn, failsForAll } = settings;
   /** A group is in this map while it runs. */
-  const queues = new Map<string, Waiting<Request, Result>[]>();
+  const queues = new Map<string, Queue<Request, Result>>();
+  let waiting = 0;
 
   async function runAll(batch: readonly Waiting<Request, Result>[]): Promise<void> {
     try {
@@ -53,36 +63,49 @@ export function createGather<Request, Result>(settings: GatherSettings<Request, 
     }
   }
 
-  async function work(key: string, queue: Waiting<Request, Result>[]): Promise<void> {
-    while (queue.length > 0) {
+  async function work(key: string, queue: Queue<Request, Result>): Promise<void> {
+    while (queue.size > 0) {
       if (turn !== undefined) await turn();
-      await runAll(queue.splice(0, fitting(queue)));
+      await runAll(takeTurns(queue));
     }
     queues.delete(key);
   }
 
-  /** How many from the front go into one run: at least one. */
-  function fitting(queue: readonly Waiting<Request, Result>[]): number {
+  /** Those of the next run: at least one. */
+  function takeTurns(queue: Queue<Request, Result>): Waiting<Request, Result>[] {
+    const taken: Waiting<Request, Result>[] = [];
     let size = 0;
-    const tooMany = queue.findIndex(({ request }) => {
-      size += sizeOf(request);
-      return size > most;
-    });
-    return tooMany === -1 ? queue.length : Math.max(1, tooMany);
+    // Whoever still waits is put behind the others, where the loop comes to it again.
+    for (const [holder, list] of queue) {
+      const [first] = list;
+      if (first === undefined) throw new Error("a queue of nobody");
+      size += sizeOf(first.request);
+      if (taken.length > 0 && size > most) break;
+      taken.push(first);
+      list.shift();
+      queue.delete(holder);
+      if (list.length > 0) queue.set(holder, list);
+    }
+    waiting -= taken.length;
+    return taken;
   }
 
   return (request) => {
     const answered = Promise.withResolvers<Result>();
-    const key = keyOf(request);
+    const [key, holder] = [keyOf(request), holderOf(request)];
     const queue = queues.get(key);
+    const own = queue?.get(holder);
+    if (waiting >= waitingMost || (own !== undefined && own.length >= waitingOfHolderMost)) {
+      answered.reject(new Problem("busy", "Too many writes are waiting. Try again shortly.", { retryAfterSeconds: 1 }));
+      return answered.promise;
+    }
+    waiting++;
+    if (own !== undefined) own.push({ request, answered });
+    else queue?.set(holder, [{ request, answered }]);
     if (queue === undefined) {
-      const started = [{ request, answered }];
+      const started: Queue<Request, Result> = new Map([[holder, [{ request, answered }]]]);
       queues.set(key, started);
       void work(key, started);
-    } else if (queue.length < waitingMost) {
-      queue.push({ request, answered });
-    } else {
-      answered.reject(new Problem("busy", "Too many writes are waiting. Try again shortly.", { retryAfterSeconds: 1 }));
     }
     return answered.promise;
   };

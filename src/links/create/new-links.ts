@@ -195,31 +195,35 @@ export function createNewLinks(sql: Sql): NewLinks {
   /** Each tenant within its month: one that has no more room does not affect the others. */
   async function createWithinMonths(requests: readonly SpentLinks[]): Promise<Created[][]> {
     const groups = [...Map.groupBy(requests, ({ spender }) => keyOf(spender)).values()];
-    const tried = groups.map((group) => ({
-      spender: (group[0] as SpentLinks).spender,
-      links: group.flatMap(({ links }) => links),
-    }));
+    const tried = groups.map((group) => {
+      const links = group.flatMap((request) => request.links);
+      return { spender: (group[0] as SpentLinks).spender, links, places: [...links.keys()] };
+    });
     for (let meetings = 0; ; ) {
       try {
         const created = await sql.transaction(async (trx) => {
           const results = await insertLinks(
             trx,
-            tried.map(({ spender: { tenant }, links }) => ({ tenant, links })),
+            tried.map(({ spender: { tenant }, links, places }) => ({
+              tenant,
+              links: places.flatMap((at) => links[at] ?? []),
+            })),
           );
-          for (const [place, { spender }] of tried.entries()) {
-            const result = results[place] ?? [];
+          for (const [group, { spender, places }] of tried.entries()) {
+            const result = results[group] ?? [];
             const room = await spend(trx, spender, result);
-            if (room < 0) throw new Overspent(place, room + countCreated(result));
+            if (room < 0) throw new Overspent(group, withRoom(places, result, room + countCreated(result)));
           }
           return results;
         });
         const results = new Map<SpentLinks, Created[]>();
         for (const [place, group] of groups.entries()) {
-          const own = created[place]?.values();
+          const written = new Map(tried[place]?.places.map((at, n) => [at, created[place]?.[n]]));
+          let at = 0;
           for (const request of group) {
             const { spender, links } = request;
-            const written = links.map((): WrittenLink => own?.next().value ?? { kind: "spent" });
-            results.set(request, toCreated(spender.tenant, links, written));
+            const own = links.map((): WrittenLink => written.get(at++) ?? { kind: "spent" });
+            results.set(request, toCreated(spender.tenant, links, own));
           }
         }
         return requests.map((request) => results.get(request) ?? []);
@@ -228,8 +232,8 @@ export function createNewLinks(sql: Sql): NewLinks {
         if (isUniqueViolation(error) && requests.some(hasFindable) && ++meetings < meetingsMost) continue;
         if (!(error instanceof Overspent)) throw error;
         // Fewer every time, because usage only grows.
-        const one = tried[error.place];
-        if (one !== undefined) tried[error.place] = { ...one, links: one.links.slice(0, Math.max(0, error.room)) };
+        const one = tried[error.group];
+        if (one !== undefined) tried[error.group] = { ...one, places: error.places };
       }
     }
   }
@@ -237,6 +241,7 @@ export function createNewLinks(sql: Sql): NewLinks {
   const gathered = createGather({
     // A transaction of PostgreSQL holds the row of its tenant's month, and must not keep other tenants waiting for it.
     keyOf: ({ spender }: SpentLinks) => (sql.dialect === "sqlite" ? "" : keyOf(spender)),
+    holderOf: ({ spender }) => spender.tenant,
     sizeOf: ({ links }) => links.length,
     run: createWithinMonths,
     most: gatheredMost,
@@ -442,12 +447,19 @@ class NotAll extends Error {
   }
 }
 
-/** Undoes a transaction in which one request created more links than its month has room for. */
+/** Undoes a transaction in which a tenant created more links than its month has room for. */
 class Overspent extends Error {
   constructor(
-    readonly place: number,
-    readonly room: number,
+    readonly group: number,
+    /** Of its links that may be tried again. */
+    readonly places: number[],
   ) {
-    super(`the month has room for ${room} links`);
+    super("the month has room for fewer links");
   }
+}
+
+/** All but the last ones that were created: a link that exists, or whose code is taken, needs no room. */
+function withRoom(places: readonly number[], written: readonly WrittenLink[], room: number): number[] {
+  let left = room;
+  return places.filter((_, n) => written[n]?.kind !== "created" || left-- > 0);
 }
