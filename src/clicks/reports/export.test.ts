@@ -77,6 +77,26 @@ describe("an export of clicks", () => {
     ]);
   });
 
+  test("says of which share it is known whether it matches, and what the series lacks, if that is not all", () => {
+    const series = [{ start: Date.UTC(2026, 10, 16), clicks: 5, visitors: 1 }];
+    const country = { values: [{ value: "DE", clicks: 5, visitors: 1 }], none: 0, other: 0, notItemised: 2 };
+    const csv = (itemised: unknown, params = {}, previous: unknown = null) => {
+      const query = parseReport(params, "UTC", Date.UTC(2026, 10, 17));
+      const report = { series, itemised, previous, breakdowns: { country } } as unknown as ClickReport;
+      return reportCsv(report, query, hostOf).split("\r\n").slice(0, 2);
+    };
+    const start = "2026-11-16T00:00:00+00:00";
+    expect(csv({ clicks: 9, of: 9, notInSeries: 0 })).toEqual(["start,clicks,visitors", `${start},5,1`]);
+    const some = { clicks: 9_999_999, of: 10_000_000, notInSeries: 3 };
+    expect(csv(some)).toEqual(["start,clicks,visitors,itemised,notInSeries", `${start},5,1,0.9999,3`]);
+    expect(csv(some, { breakdown: "country" })).toEqual(["country,clicks,visitors,itemised", "DE,5,1,0.9999"]);
+    const before = { series, itemised: { clicks: 0, of: 4, notInSeries: 0 } };
+    expect(csv(null, {}, before)).toEqual([
+      "start,clicks,visitors,previousStart,previousClicks,previousVisitors,previousItemised",
+      `${start},5,1,${start},5,1,0`,
+    ]);
+  });
+
   test("says in which rows visitors are too low, and which part was counted, in columns that are there only then", () => {
     const [day, hour] = [86_400_000, 3_600_000];
     const from = Date.UTC(2026, 10, 14);

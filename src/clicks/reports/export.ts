@@ -8,14 +8,15 @@ import { toLocalIso } from "./zones.ts";
 
 /**
  * Reports as CSV, and clicks as CSV or JSON lines. Where new visitors were not recognised for a time, a column says which rows have
- * too few; if a report was counted from a sample, another one says how large that was.
+ * too few; if a report was counted from a sample, another one says how large that was; and if it is not known of all clicks whether they
+ * match the filters, of which share it is, and how many matches the series lacks.
  */
 export function reportCsv(
   report: ClickReport,
   { zone, breakdown = [] }: ReportQuery,
   host: (domain: string) => string,
 ): string {
-  const { previous, breakdowns, visitorsCapped, sampled } = report;
+  const { previous, breakdowns, visitorsCapped, sampled, itemised } = report;
   const [dimension, second] = breakdown;
   const found = dimension === undefined || second !== undefined ? undefined : breakdowns[dimension];
   if (dimension === undefined || found === undefined) {
@@ -40,6 +41,7 @@ export function reportCsv(
   const marks: { readonly title: string; readonly mark: string | number }[] = [
     ...(visitorsCapped ? [{ title: "visitorsCapped", mark: "yes" }] : []),
     ...(sampled ? [{ title: "sampleRate", mark: sampled.rate }] : []),
+    ...(isPartial(itemised) ? [{ title: "itemised", mark: shareOf(itemised) }] : []),
   ];
   const titlesOfMarks = marks.map(({ title }) => title);
   const rows = [
@@ -59,17 +61,32 @@ export function reportCsv(
   );
 }
 
-type CsvSeries = Span & Pick<ClickReport, "series" | "visitorsCapped" | "sampled">;
+type Itemised = NonNullable<ClickReport["itemised"]>;
 
-function seriesCells({ series, visitorsCapped, sampled, to }: CsvSeries, zone: string) {
+const isPartial = (itemised: Itemised | null): itemised is Itemised =>
+  itemised != null && itemised.clicks < itemised.of;
+
+/** Rounded down: it is 1 only if all are known. */
+const shareOf = ({ clicks, of }: Itemised): number => Math.floor((clicks / of) * 10_000) / 10_000;
+
+type CsvSeries = Span & Pick<ClickReport, "series" | "visitorsCapped" | "sampled" | "itemised">;
+
+function seriesCells({ series, visitorsCapped, sampled, itemised, to }: CsvSeries, zone: string) {
   const isCapped = (place: number, from: number) =>
     visitorsCapped?.some((part) => overlaps(part, { from, to: series[place + 1]?.start ?? to })) === true;
   const rows = series.map(({ start, clicks, visitors }, place) => [
     ...[toLocalIso(zone, start), clicks, visitors],
     ...(visitorsCapped ? [isCapped(place, start) ? "yes" : ""] : []),
     ...(sampled ? [sampled.rate] : []),
+    ...(isPartial(itemised) ? [shareOf(itemised)] : []),
+    ...(itemised?.notInSeries ? [itemised.notInSeries] : []),
   ]);
-  const marks = [...(visitorsCapped ? ["visitorsCapped"] : []), ...(sampled ? ["sampleRate"] : [])];
+  const marks = [
+    ...(visitorsCapped ? ["visitorsCapped"] : []),
+    ...(sampled ? ["sampleRate"] : []),
+    ...(isPartial(itemised) ? ["itemised"] : []),
+    ...(itemised?.notInSeries ? ["notInSeries"] : []),
+  ];
   return { titles: ["start", "clicks", "visitors", ...marks], rows };
 }
 
