@@ -130,8 +130,9 @@ export const base: Mistakes = {
   "waiting-for-a-core-counts": {
     file: "base/busy-time.ts",
     from: "return (ran + waited) / 1e6;",
-    to: "return waited / 1e6;",
+    to: "return ran / 1e6;",
     tests: ["src/base/busy-time.test.ts"],
+    only: "waits for a core",
   },
   "late-look-counts-in-full": {
     file: "base/attention.ts",

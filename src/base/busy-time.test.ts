@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { threadBusyMs } from "./busy-time.ts";
+import { busyMsOf, threadBusyMs } from "./busy-time.ts";
 
 /** The least of some tries: whoever else uses the machine can only add to it. */
 async function leastBusyMs(work: () => Promise<void>): Promise<number> {
@@ -11,6 +11,10 @@ async function leastBusyMs(work: () => Promise<void>): Promise<number> {
   }
   return least;
 }
+
+test("a thread that waits for a core is as busy as one that runs", () => {
+  expect(busyMsOf("11103230 1375096 4\n")).toBeCloseTo(12.478326);
+});
 
 test("a thread that works is busy all the time, whether or not it has a core", async () => {
   const workMs = 40;

@@ -9,11 +9,17 @@ import { readFileSync } from "node:fs";
  */
 export function threadBusyMs(): number {
   try {
-    const [ran, waited] = readFileSync("/proc/thread-self/schedstat", "latin1").split(" ", 2).map(Number);
-    if (ran !== undefined && waited !== undefined && ran + waited > 0) return (ran + waited) / 1e6;
+    const busyMs = busyMsOf(readFileSync("/proc/thread-self/schedstat", "latin1"));
+    if (busyMs > 0) return busyMs;
   } catch {
     // Not Linux, or without /proc.
   }
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
+}
+
+/** Of the kernel's figures of a thread: nanoseconds that it ran, nanoseconds that it waited for a core, and how often it ran. */
+export function busyMsOf(schedstat: string): number {
+  const [ran = 0, waited = 0] = schedstat.split(" ", 2).map(Number);
+  return (ran + waited) / 1e6;
 }
