@@ -40,6 +40,17 @@ export async function shareChromium(): Promise<SharedChromium> {
 /** Loaded when it is needed, which takes half a second. */
 const driver = async (): Promise<BrowserType> => (await import("playwright-core")).chromium;
 
+/** Pages of Chromium's own that it loads for each window, shown or not, which takes as long as the page of a test. */
+const omnibox = ["WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup"];
+
+/** What Playwright turns off, which the list above would replace. */
+const playwrights = [
+  ...["AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "LensOverlay"],
+  ...["HttpsFirstBalancedModeAutoEnable", "MediaRouter", "PaintHolding", "ThirdPartyStoragePartitioning"],
+  ...["AvoidCorsURLLoaderRestartOnRedirect", "OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled"],
+  "PreconnectToSearch",
+];
+
 function launching() {
   const tool = find("chromium");
   if (tool === undefined) throw new Error("Chromium is not installed: run npm test, which installs it or says how");
@@ -48,6 +59,7 @@ function launching() {
     args: [
       ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"],
       ...["--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"],
+      `--disable-features=${[...playwrights, ...omnibox].join(",")}`,
       "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
     ],
   };
