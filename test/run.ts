@@ -14,6 +14,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, statfsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
+import { chromiumAvailable, chromiumVariable, type SharedChromium, shareChromium } from "./ground/chromium.ts";
 import { keep } from "./ground/keeper.ts";
 import { ensure, type Missing, testTools } from "./ground/machine.ts";
 import {
@@ -52,6 +53,7 @@ async function main(filters: string[]): Promise<number> {
   const missing = await ensure(testTools);
   const tallies: Tally[] = [];
   let postgres: Postgres | undefined;
+  let chromium: SharedChromium | undefined;
   try {
     const shared: Record<string, string> = temporaryFiles();
     const building = filters.length === 0 ? build() : undefined;
@@ -72,6 +74,10 @@ async function main(filters: string[]): Promise<number> {
           ...[process.execPath, "--no-env-file", "check", "--no-script", "-p", "web/tsconfig.test.json"],
         ]),
       ];
+      if (chromiumAvailable()) {
+        chromium = await shareChromium();
+        shared[chromiumVariable] = chromium.address;
+      }
       if (building !== undefined) shared[programVariable] = await building;
       tallies.push(await test([], shared));
       for (const finished of checks) tallies.push(showCheck(await finished));
@@ -80,6 +86,7 @@ async function main(filters: string[]): Promise<number> {
     console.error(error);
     tallies.push({ passed: 0, failed: 1 });
   } finally {
+    await chromium?.stop();
     await postgres?.stop();
   }
   return conclude(tallies, missing);
@@ -145,7 +152,9 @@ async function test(filters: readonly string[], shared: Record<string, string>):
   const isWhole = filters.length === 0;
   const first = await runTests(
     [
-      ...[`--parallel=${workers}`, `--timings=${timings}`, "--update-timings"],
+      // One after the other in the same process, which then has loaded and compiled most of what the next one needs.
+      ...[`--parallel=${workers}`, "--no-isolate", "--preload=./test/ground/after-file.ts"],
+      ...[`--timings=${timings}`, "--update-timings"],
       ...(isWhole ? ["./src", "./test", "./prove", "./web"] : filters),
     ],
     // With CI set, `test.only` is an error. In a filtered run it is allowed.

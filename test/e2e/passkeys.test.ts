@@ -1,8 +1,10 @@
 /** Passkeys in a real Chromium, whose virtual authenticator signs like a phone. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser as Chromium, Page } from "playwright-core";
 import { systemClock } from "../../src/base/clock.ts";
 import { passkeysMost } from "../../src/people/factors/passkey-rows.ts";
-import { type Chromium, type Page, startChromium } from "../ground/chromium.ts";
+import { type Authenticator, addAuthenticator } from "../ground/authenticators.ts";
+import { openChromium } from "../ground/chromium.ts";
 import { type Browser, makePerson, openBrowser, originOf, type TestPerson } from "../ground/people.ts";
 import { until } from "../ground/process.ts";
 import { databases, type ProblemBody, query, type Reply, type Site, startSite } from "./servers.ts";
@@ -32,12 +34,12 @@ let chromium: Chromium;
 let elsewhere: ReturnType<typeof Bun.serve>;
 
 beforeAll(async () => {
-  chromium = await startChromium();
+  chromium = await openChromium();
   elsewhere = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("another site") });
 });
 
 afterAll(async () => {
-  await chromium.stop();
+  await chromium.close();
   await elsewhere.stop(true);
 });
 
@@ -53,10 +55,10 @@ for (const database of databases) {
       expect(await site.server.stop()).toBe(0);
     });
 
-    async function openPage(origin = originOf(site)): Promise<{ page: Page; device: string }> {
-      const page = await chromium.open();
+    async function openPage(origin = originOf(site), device = {}): Promise<{ page: Page; device: Authenticator }> {
+      const page = await chromium.newPage();
       await page.goto(`${origin}/healthz`);
-      return { page, device: await page.addAuthenticator() };
+      return { page, device: await addAuthenticator(page, device) };
     }
 
     const begin = async (person: Browser): Promise<unknown> => {
@@ -71,7 +73,7 @@ for (const database of databases) {
     const finish = (browser: Browser, credential: unknown) =>
       browser.call("POST", "/api/auth/passkey/finish", { body: { credential } });
 
-    async function withPasskey(): Promise<{ person: TestPerson; page: Page; device: string }> {
+    async function withPasskey(): Promise<{ person: TestPerson; page: Page; device: Authenticator }> {
       const person = await makePerson(site, { password: "correct horse battery" });
       const { page, device } = await openPage();
       const saved = await save(person, await create(page, await begin(person)), "My phone");
@@ -116,9 +118,9 @@ for (const database of databases) {
     });
 
     test("an answer made on a page of another origin is refused", async () => {
-      const { person, page, device } = await withPasskey();
+      const { person, device } = await withPasskey();
       const { page: foreign, device: copy } = await openPage(`http://localhost:${elsewhere.port}`);
-      for (const credential of await page.credentials(device)) await foreign.addCredential(copy, credential);
+      for (const credential of await device.credentials()) await copy.addCredential(credential);
       const browser = openBrowser(site);
       expect(codeOf(await finish(browser, await get(foreign, await beginSignIn(browser))))).toEqual([
         ...[403, "passkey_refused"],
@@ -194,14 +196,14 @@ for (const database of databases) {
 
     test("a device that counts backwards is a copy", async () => {
       const { person, page, device } = await withPasskey();
-      const [credential] = await page.credentials(device);
+      const [credential] = await device.credentials();
       if (credential === undefined) throw new Error("no credential");
       const signIn = async (on: Page) =>
         await finish(openBrowser(site), await get(on, await beginSignIn(openBrowser(site))));
       expect((await signIn(page)).status).toBe(200);
       expect((await signIn(page)).status).toBe(200);
       const { page: copied, device: copy } = await openPage();
-      await copied.addCredential(copy, credential);
+      await copy.addCredential(credential);
       expect(codeOf(await signIn(copied))).toEqual([403, "passkey_refused"]);
       expect((await signIn(page)).status).toBe(200);
       const rows = await query(site.env, `select counter from passkeys where person_id = '${person.id}'`);
@@ -209,12 +211,10 @@ for (const database of databases) {
     });
 
     test("a device that does not verify its person is not enough", async () => {
-      const { person, page, device } = await withPasskey();
-      const [credential] = await page.credentials(device);
-      const weak = await chromium.open();
-      await weak.goto(`${originOf(site)}/healthz`);
-      const unverified = await weak.addAuthenticator({ verifiesUser: false });
-      if (credential !== undefined) await weak.addCredential(unverified, { ...credential, signCount: 1_000 });
+      const { person, device } = await withPasskey();
+      const [credential] = await device.credentials();
+      const { page: weak, device: unverified } = await openPage(originOf(site), { verifiesUser: false });
+      if (credential !== undefined) await unverified.addCredential({ ...credential, signCount: 1_000 });
       const options = await beginSignIn(openBrowser(site));
       const id = Buffer.from(credential?.credentialId ?? "", "base64").toString("base64url");
       const allowCredentials = [{ id, type: "public-key" }];

@@ -4,9 +4,9 @@
  */
 import { join } from "node:path";
 import type { AxeResults } from "axe-core";
-import { type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
+import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import type { Site } from "../e2e/servers.ts";
-import { find } from "./machine.ts";
+import { openChromium } from "./chromium.ts";
 import { type Browser, originOf } from "./people.ts";
 import { runProcess } from "./process.ts";
 import { programVariable } from "./server.ts";
@@ -54,17 +54,8 @@ export const wide = { width: 1280, height: 900 };
 export const phone = { width: 390, height: 844 };
 
 export async function startDashboard(): Promise<Dashboard> {
-  const tool = find("chromium");
-  if (tool === undefined) throw new Error("Chromium is not installed: run npm test, which installs it or says how");
   await bundled();
-  const browser = await chromium.launch({
-    executablePath: tool.path,
-    args: [
-      ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"],
-      ...["--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"],
-      "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
-    ],
-  });
+  const browser = await openChromium();
   return {
     async open(site, person, options = {}) {
       const context = await browser.newContext(contextOptions(options));

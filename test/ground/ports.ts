@@ -23,6 +23,14 @@ export function freePort(): number {
 }
 
 /**
+ * For a process that runs one test file after the other: what those before were given is free again. As late as possible,
+ * because `fetch` may still have a connection to the server that was there.
+ */
+export function forgetPorts(): void {
+  if (given.size > partSize / 2) given.clear();
+}
+
+/**
  * Each process draws from its own part: what another one was just given looks free until its server listens, and again
  * while that restarts. It keeps the first port of its part to itself for as long as it lives.
  */

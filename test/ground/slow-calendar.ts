@@ -16,7 +16,19 @@ interface Wall {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
+/** What was read of the zone that was asked for last: the same minutes are read again for each kind of interval. */
+let read: { readonly zone: string; readonly walls: Map<number, Wall> } = { zone: "", walls: new Map() };
+
 export function readWall(zone: string, at: number): Wall {
+  if (read.zone !== zone) read = { zone, walls: new Map() };
+  const known = read.walls.get(at);
+  if (known !== undefined) return known;
+  const wall = formatWall(zone, at);
+  read.walls.set(at, wall);
+  return wall;
+}
+
+function formatWall(zone: string, at: number): Wall {
   let format = formats.get(zone);
   if (format === undefined) {
     format = new Intl.DateTimeFormat("en-GB", {

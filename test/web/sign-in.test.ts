@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 import { systemClock } from "../../src/base/clock.ts";
 import { newKey, writeKeys } from "../../src/base/seal.ts";
 import { query, type Site, startSite } from "../e2e/servers.ts";
+import { addAuthenticator } from "../ground/authenticators.ts";
 import { type Dashboard, startDashboard } from "../ground/dashboard.ts";
 import { startOidc } from "../ground/oidc.ts";
 import { makePerson, type TestPerson } from "../ground/people.ts";
@@ -23,17 +24,6 @@ afterAll(async () => {
 
 /** Browsers report every refusal that a test provokes. */
 const mayFail = (message: string) => /status of 40[13]/.test(message);
-
-async function addAuthenticator(page: Page): Promise<void> {
-  const session = await page.context().newCDPSession(page);
-  await session.send("WebAuthn.enable");
-  await session.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      ...{ protocol: "ctap2", transport: "internal", hasResidentKey: true, hasUserVerification: true },
-      ...{ isUserVerified: true, automaticPresenceSimulation: true },
-    },
-  });
-}
 
 async function enterPassword(page: Page, { email }: TestPerson): Promise<void> {
   await page.getByLabel("Email", { exact: true }).fill(email);
