@@ -70,8 +70,9 @@ async function openServer(sql: Sql, onLoad: () => Promise<void> = async () => {}
   let position: FeedPosition = await feed.end();
   // Test files share the PostgreSQL, and what transactions of others hold back is read again: it is no news.
   const seen = new Set<string>();
-  const isNews = ({ kind, key, version }: Change): boolean => {
-    const name = `${kind} ${key} ${version}`;
+  const isNews = (change: Change): boolean => {
+    const what = change.kind === "link" ? `${change.domain}/${change.code}` : change.key;
+    const name = `${change.kind} ${what} ${change.version}`;
     const isKnown = seen.has(name);
     seen.add(name);
     return !isKnown;
