@@ -223,12 +223,14 @@ async function passTime(
     const lateSameDay = await writeLate(sql, stored, during, { at: start, now: sameDay });
     truth.push(...(sameDay < midnight ? during : during.map(withoutVisitor)));
     const lateHours = await check(words.late_hours);
-    await killedThenWhole(midnight + settleMs, 3);
+    // Shortly before midnight, three hours later is the next day. Time never goes back here: that would undo what was condensed.
+    const dayOver = Math.max(midnight, sameDay);
+    await killedThenWhole(dayOver + settleMs, 3);
     const days = await check(words.days);
 
     // The first late clicks set the day back, so that there is something to condense while the next ones are written.
     const [first, second] = [groups.lateVisits(lateVisits), groups.lateVisits(lateVisits)];
-    const now = midnight + 2 * hourMs;
+    const now = dayOver + 2 * hourMs;
     let written = lateSameDay + (await writeLate(sql, stored, first, { at: start, now }));
     const [wasKilled, more] = await Promise.all([
       condenseKilled(env, now, 3),
