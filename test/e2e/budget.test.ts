@@ -55,7 +55,7 @@ if (postgresAvailable()) {
 
     test("have their connections before the first visitor comes, and have run on each", async () => {
       const { rows } = await watcher.query<{ query: string }>(
-        "select query from pg_stat_activity where application_name = 'quicklink lookups'",
+        "select query from pg_stat_activity where application_name = 'quicklink lookups' and datname = current_database()",
       );
       expect(rows).toHaveLength(2);
       for (const { query } of rows) expect(query).toContain("plans"); // what is run last
