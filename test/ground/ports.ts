@@ -22,12 +22,9 @@ export function freePort(): number {
   throw new Error(`no free port between ${part} and ${part + partSize} in ${attempts} attempts`);
 }
 
-/**
- * For a process that runs one test file after the other: what those before were given is free again. As late as possible,
- * because `fetch` may still have a connection to the server that was there.
- */
+/** For a process that runs one test file after the other: what the one before was given is free again. */
 export function forgetPorts(): void {
-  if (given.size > partSize / 2) given.clear();
+  given.clear();
 }
 
 /**
