@@ -152,9 +152,7 @@ async function test(filters: readonly string[], shared: Record<string, string>):
   const isWhole = filters.length === 0;
   const first = await runTests(
     [
-      // One after the other in the same process, which then has loaded and compiled most of what the next one needs.
-      ...[`--parallel=${workers}`, "--no-isolate", "--preload=./test/ground/after-file.ts"],
-      ...[`--timings=${timings}`, "--update-timings"],
+      ...[`--parallel=${workers}`, `--timings=${timings}`, "--update-timings"],
       ...(isWhole ? ["./src", "./test", "./prove", "./web"] : filters),
     ],
     // With CI set, `test.only` is an error. In a filtered run it is allowed.

@@ -44,14 +44,14 @@ async function fill(sql: Sql): Promise<void> {
   await sql.close();
 }
 
-const newFile = (options?: { lasts: boolean }): string => join(tempFolder("sqlite", options), "quicklink.sqlite");
+const newFile = (): string => join(tempFolder("sqlite"), "quicklink.sqlite");
 /** Without waiting for the disk: a test kills processes and no machines. */
 const open = (path: string): Sql => openSqlite(path, "normal");
 const fileAt = (path: string): Place => ({ address: path, connect: () => open(path) });
 let filledFile: Promise<string> | undefined;
 
 async function fillFile(): Promise<string> {
-  const path = newFile({ lasts: true });
+  const path = newFile();
   await fill(open(path));
   return path;
 }

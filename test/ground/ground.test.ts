@@ -94,36 +94,6 @@ describe("processes", () => {
     await until("the sleeper to be gone", async () => (await gone(Number(pid))) || undefined);
     await until("the folder to be gone", () => !existsSync(String(folder)) || undefined);
   });
-
-  test("what a test file started and made is gone when the next one begins, except what lasts", async () => {
-    const ground = (name: string) => JSON.stringify(join(import.meta.dir, name));
-    const folder = tempFolder("files");
-    const tests = {
-      a: `
-        const folders = [tempFolder("left"), tempFolder("lasting", { lasts: true })];
-        globalThis.before = { folders, pid: startProcess(["sleep", "60"]).pid };
-        expect(folders.map(existsSync)).toEqual([true, true]);`,
-      b: `
-        expect(globalThis.before.folders.map(existsSync)).toEqual([false, true]);
-        expect(() => process.kill(globalThis.before.pid, 0)).toThrow();`,
-    };
-    for (const [name, body] of Object.entries(tests)) {
-      writeFileSync(
-        join(folder, `${name}.test.ts`),
-        `import { expect, test } from "bun:test";
-        import { existsSync } from "node:fs";
-        import { startProcess } from ${ground("process.ts")};
-        import { tempFolder } from ${ground("temp.ts")};
-        test("${name}", () => {${body}});`,
-      );
-    }
-    // As the runner does, but with the second process so late that the first runs both.
-    const parallel = ["--parallel=2", "--parallel-delay=60000", "--no-isolate"];
-    const preload = `--preload=${join(import.meta.dir, "after-file.ts")}`;
-    const command = [process.execPath, "test", ...parallel, preload, "./a.test.ts", "./b.test.ts"];
-    const { code, stderr } = await runProcess(command, { cwd: folder });
-    expect([code, stderr]).toEqual([0, expect.stringContaining("2 pass")]);
-  });
 });
 
 test("a temporary folder is new and can be removed with what is in it", () => {

@@ -3,9 +3,9 @@
  *
  * `bun test` does not run `process.on("exit")`, and nothing runs on kill -9. So a shell in its own session holds the
  * other end of a pipe: when the pipe closes, for whatever reason, it ends the processes and removes the folders in the
- * notes. Where one process runs many files, `clearAway` does the same after each of them: see `after-file.ts`.
+ * notes. `bun test --isolate` closes the pipe after every file, so each file is cleaned up.
  */
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -15,18 +15,13 @@ export type LastSignal = "KILL" | "QUIT";
 export type Kept = { pid: number; signal: LastSignal } | { folder: string };
 
 const notesPath = join(tmpdir(), `ql-keeper-${crypto.randomUUID()}`);
-const notes = new Map<string, { readonly kept: Kept; readonly lasts: boolean }>();
-const endMs = 5_000;
-const endPollMs = 5;
+const notes = new Set<string>();
 let hired = false;
 
-/**
- * Returns a function that removes the note, once the thing is gone: a PID is soon reused. What `lasts` is left when a test
- * file ends, for the next ones of this process.
- */
-export function keep(kept: Kept, { lasts = false } = {}): () => void {
+/** Returns a function that removes the note, once the thing is gone: a PID is soon reused. */
+export function keep(kept: Kept): () => void {
   const note = "pid" in kept ? `process ${kept.signal} ${kept.pid}` : `folder ${kept.folder}`;
-  notes.set(note, { kept, lasts });
+  notes.add(note);
   writeNotes();
   if (!hired) hire();
   return () => {
@@ -35,34 +30,8 @@ export function keep(kept: Kept, { lasts = false } = {}): () => void {
   };
 }
 
-/** Ends and removes what a test file left, so that it takes no time and no memory from the next. */
-export async function clearAway(): Promise<void> {
-  const left = [...notes].filter(([, { lasts }]) => !lasts);
-  if (left.length === 0) return;
-  const all = left.map(([, { kept }]) => kept);
-  // Processes first, so that nothing writes into a folder that is being removed.
-  await Promise.all(all.map(async (kept) => ("pid" in kept ? await end(kept.pid, kept.signal) : undefined)));
-  for (const kept of all) {
-    if ("folder" in kept) rmSync(kept.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
-  }
-  for (const [note] of left) notes.delete(note);
-  writeNotes();
-}
-
-async function end(pid: number, signal: LastSignal): Promise<void> {
-  const deadline = performance.now() + endMs;
-  for (let one: NodeJS.Signals | 0 = `SIG${signal}`; ; one = performance.now() < deadline ? 0 : "SIGKILL") {
-    try {
-      process.kill(pid, one);
-    } catch {
-      return; // it is gone
-    }
-    await Bun.sleep(endPollMs);
-  }
-}
-
 function writeNotes(): void {
-  writeFileSync(notesPath, [...notes.keys()].map((note) => `${note}\n`).join(""));
+  writeFileSync(notesPath, [...notes].map((note) => `${note}\n`).join(""));
 }
 
 // Processes first, so that nothing writes into a folder that is being removed. A zombie counts as gone: a container may

@@ -22,11 +22,6 @@ export function freePort(): number {
   throw new Error(`no free port between ${part} and ${part + partSize} in ${attempts} attempts`);
 }
 
-/** For a process that runs one test file after the other: what the one before was given is free again. */
-export function forgetPorts(): void {
-  given.clear();
-}
-
 /**
  * Each process draws from its own part: what another one was just given looks free until its server listens, and again
  * while that restarts. It keeps the first port of its part to itself for as long as it lives.

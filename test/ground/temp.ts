@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { keep } from "./keeper.ts";
 
-/** A new empty private folder, removed at the latest when the test file ends, or if it lasts, this process. */
-export function tempFolder(label = "test", options: { lasts?: boolean } = {}): string {
+/** A new empty private folder, removed at the latest when this process ends. */
+export function tempFolder(label = "test"): string {
   const folder = mkdtempSync(join(tmpdir(), `ql-${label}-`));
-  keep({ folder }, options);
+  keep({ folder });
   return folder;
 }
 
