@@ -24,7 +24,7 @@ import { type Database, databases } from "../bench/subject.ts";
 import { dayMs } from "../src/base/clock.ts";
 import { controls } from "./clicks/controls.ts";
 import { createKnownGroups, type Groups } from "./clicks/groups.ts";
-import { condenseAt, condenseKilled, openUnderTest, writeLate } from "./clicks/later.ts";
+import { condenseAt, condenseKilled, holdCondensing, openUnderTest, writeLate } from "./clicks/later.ts";
 import { planted } from "./clicks/people.ts";
 import { createQuestions } from "./clicks/questions.ts";
 import { type Comparison, compare, newComparison } from "./clicks/reports.ts";
@@ -216,6 +216,7 @@ async function passTime(
     await condenseAt(sql, now);
   };
   try {
+    await holdCondensing(sql);
     await killedThenWhole(start + 2 * hourMs, 2);
     const hours = await check(words.hours);
     const during = groups.lateVisits(lateVisits);

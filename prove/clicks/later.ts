@@ -3,11 +3,12 @@
  * and writes with a later time, on the same database, while a server answers reports.
  */
 import { join } from "node:path";
+import { dayMs } from "../../src/base/clock.ts";
 import { withDeadline } from "../../src/base/deadline.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { batchOf } from "../../test/conformance/click-batches.ts";
-import { cleanEnvironment, type Environment, startProcess } from "../../test/ground/process.ts";
+import { cleanEnvironment, type Environment, startProcess, until } from "../../test/ground/process.ts";
 import { sourceVariable } from "../../test/ground/server.ts";
 import { load } from "../source.ts";
 import type { Stored } from "./stored.ts";
@@ -22,6 +23,22 @@ export async function openUnderTest(env: Environment): Promise<Sql> {
   const { createLog } = await load<typeof import("../../src/base/log.ts")>("base/log.ts");
   const silent = createLog("silent", { write() {} }, false, () => 0);
   return await openSql(loadConfig(cleanEnvironment(env), String(env.QL_DATA)), silent, true);
+}
+
+/**
+ * Keeps the servers from condensing: by their clock, what is condensed here lies in the future, and they would take it back. Waits for a
+ * run that has begun.
+ */
+export async function holdCondensing({ db }: Sql): Promise<void> {
+  await until("condensing to be held", async () => {
+    const { numUpdatedRows } = await db
+      .updateTable("jobs")
+      .set({ due_at: Date.now() + 100 * dayMs })
+      .where("name", "=", "condense")
+      .where("holder", "is", null)
+      .executeTakeFirst();
+    return numUpdatedRows > 0n || undefined;
+  });
 }
 
 export async function condenseAt(sql: Sql, now: number): Promise<number> {
