@@ -172,7 +172,8 @@ export function createKnownTenants({ tenants, plans, sql, read }: KnownTenantsSe
       try {
         const key = keyOf(await numberOf(id));
         const record = await currentOf(tenants, key);
-        if (record === undefined) throw noTenant(key);
+        // A Redis that served another database has other tenants under these numbers. A call must never be judged as one of those.
+        if (record?.id !== id) throw noTenant(key);
         const plan = builtInPlans.get(record.plan) ?? (await currentOf(plans, record.plan));
         return toTenant(record, plan ?? defaultLimits);
       } catch {

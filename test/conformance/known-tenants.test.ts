@@ -374,6 +374,24 @@ onEachDatabase(({ openTwo }) => {
     expect(await known.byId(tenant)).toMatchObject({ suspended: "spam" });
   });
 
+  test("a call never gets the tenant that a Redis of another database has under its number", async () => {
+    const [tenant, foreign] = [await newWorkspace(sql), await newWorkspace(sql)];
+    const [answer] = await loadTenants(sql)([`/${await tenantNumberOf(sql.db, foreign)}` as TenantKey]);
+    if (answer === undefined || answer instanceof Error) throw new Error("no tenant");
+    const known = createKnownTenants({
+      tenants: createCache<TenantRecord, TenantKey>({
+        ...{ ...cached, source: { load: async () => answer }, sizeOf: sizeOfTenant },
+      }),
+      plans: createCache<Limits>({
+        ...cached,
+        source: { load: async () => ({ version: 0, value: undefined }) },
+        sizeOf: sizeOfPlan,
+      }),
+      ...{ sql, read: createTenants(sql, clock).byId },
+    });
+    expect((await known.byId(tenant))?.id).toBe(tenant);
+  });
+
   test("a tenant or plan that cannot be read fails alone, and not those that are looked up with it", async () => {
     const ids = [await newWorkspace(sql), await newWorkspace(sql), await newWorkspace(sql)] as const;
     const numbers = await Promise.all(ids.map((id) => tenantNumberOf(sql.db, id)));

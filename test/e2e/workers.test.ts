@@ -48,6 +48,8 @@ if (postgresAvailable() && redisAvailable()) {
 
   /** A new database with three workers on it. */
   async function startThree(more: Environment = {}): Promise<Site> {
+    // It has what the database of the test before had.
+    await redis.command("FLUSHALL");
     const env = { ...(await newDatabase("PostgreSQL")), REDIS_URL: redis.url };
     const server = await startServer({ env: { ...env, ...more }, args: ["--workers", "3"] });
     const site = siteOf(server, env);
