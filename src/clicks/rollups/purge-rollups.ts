@@ -110,7 +110,10 @@ async function goneGroups(db: Db, groups: readonly GroupNumber[]): Promise<Group
   return groups.filter((number) => !known.has(number));
 }
 
-/** Deletes the names of deleted links whose clicks are too old, and clicks from elsewhere that older versions left, and returns all links without a name. */
+/**
+ * Deletes the names of deleted links whose clicks are too old, and returns all links without a name. Older versions left imported
+ * clicks behind: these are deleted, too.
+ */
 async function goneLinks(sql: Sql, links: readonly LinkNumber[], purge: RollupPurge): Promise<LinkNumber[]> {
   if (links.length === 0) return [];
   const named = await acrossTenants(sql.db)

@@ -18,7 +18,8 @@ const linksAtOnce = 500;
 export async function takeBack(sql: Sql, tenant: CondensedTenant, now: number): Promise<void> {
   const settled = now - settledMs;
   await sql.transaction((trx) => setBack(sql, trx, tenant, settled));
-  // Those of links may be many. Until they are deleted, or replaced at the end of the period, a link's report lacks new clicks.
+  // A tenant may have many links. If this is interrupted, the roll-ups that are left are replaced when their period ends; until then
+  // reports on these links lack new clicks.
   for (let after = 0 as LinkNumber; ; ) {
     const rows = await ofTenant(sql.db, tenant.id)
       .selectFrom("click_links")
