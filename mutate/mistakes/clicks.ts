@@ -14,6 +14,27 @@ const purge = ["test/conformance/click-purge.test.ts"];
 const shelves = ["src/clicks/event-shelves.test.ts"];
 
 export const clicks: Mistakes = {
+  "open-events-not-counted": {
+    file: "clicks/reports/known-events.ts",
+    from: "known += condensed + open;",
+    to: "known += condensed;",
+    tests: reports,
+    only: "equal a reckoning",
+  },
+  "events-deleted-before-they-are-marked": {
+    file: "clicks/rollups/purge-events.ts",
+    from: "if (from > tenant.eventsFrom &&",
+    to: "if (from < 0 &&",
+    tests: purge,
+    only: "reports rely on",
+  },
+  "interrupted-purge-not-continued": {
+    file: "clicks/rollups/purge-events.ts",
+    from: '.where("until", ">", deletedUntil)',
+    to: '.where("until", ">", from)',
+    tests: purge,
+    only: "reports rely on",
+  },
   "switched-facts-without-a-version": {
     file: "clicks/settings.ts",
     from: "flag === before.facts ? [] : [await raisedTenant(trx, tenant.id)]",

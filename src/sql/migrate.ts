@@ -34,6 +34,7 @@ import { overflowRows } from "./migrations/0030-overflow-rows.ts";
 import { targetTimes } from "./migrations/0031-target-times.ts";
 import { rollupRows } from "./migrations/0032-rollup-rows.ts";
 import { announcedFiles } from "./migrations/0033-announced-files.ts";
+import { deletedEvents } from "./migrations/0034-deleted-events.ts";
 import newFile from "./new-file.sql" with { type: "text" };
 import type { Dialect, Sql } from "./sql.ts";
 
@@ -76,6 +77,7 @@ const steps: Readonly<Record<string, (types: Types) => string[]>> = {
   "0031-target-times": targetTimes,
   "0032-rollup-rows": rollupRows,
   "0033-announced-files": announcedFiles,
+  "0034-deleted-events": deletedEvents,
 };
 
 export interface Types {

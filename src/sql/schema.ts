@@ -527,8 +527,10 @@ export interface ClickTenantTable {
   hours_until: number;
   days_until: number;
   months_until: number;
-  /** Older events are deleted. */
+  /** All events from here on are there. Older ones are being deleted, or are. */
   events_from: Generated<number>;
+  /** Older events are deleted. */
+  deleted_until: Generated<number>;
 }
 
 /** A domain or tag with roll-ups. */

@@ -2,8 +2,11 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { sql as raw } from "kysely";
+import { systemClock } from "../../src/base/clock.ts";
 import { utcDay } from "../../src/clicks/click.ts";
 import { createClickWriter } from "../../src/clicks/events/writer.ts";
+import { parseReport } from "../../src/clicks/reports/query.ts";
+import { reportOn } from "../../src/clicks/reports/report.ts";
 import { purgeClicks } from "../../src/clicks/rollups/purge.ts";
 import { forgetVisitors } from "../../src/clicks/rollups/purge-visitors.ts";
 import { condense } from "../../src/clicks/rollups/rounds.ts";
@@ -11,7 +14,7 @@ import { migrate } from "../../src/sql/migrate.ts";
 import { dropPartitions } from "../../src/sql/partitions.ts";
 import type { TenantNumber } from "../../src/sql/schema.ts";
 import type { Sql } from "../../src/sql/sql.ts";
-import { acrossTenants } from "../../src/sql/tenant-db.ts";
+import { acrossTenants, ofTenant } from "../../src/sql/tenant-db.ts";
 import { until } from "../ground/process.ts";
 import { batchOf, clickTenant, storedClicks, type TestTenant } from "./click-batches.ts";
 import { onEachDatabase } from "./databases.ts";
@@ -123,6 +126,44 @@ onEachDatabase(({ name, create, open, openTwo }) => {
       expect(await rowsOf(sql, acme.number, ofAcme)).toMatchObject({ clicks: 0, click_days: 0, click_values: 0 });
       expect((await storedClicks(sql, globex.number))[2]).toBe(Number(before) + 1);
     });
+  });
+
+  test("reports rely on the events that are kept from the moment when others may be gone, and the next purge deletes what is left", async () => {
+    const sql = await open();
+    let now = noon;
+    const acme = await clickTenant(sql, "acme");
+    const writer = createClickWriter({ sql, secret, writerId: "w", databaseTime: () => now });
+    for (let day = 0; day < 10; day++) {
+      now = noon + day * dayMs;
+      const facts = (i: number) => ({
+        country: i % 2 === 0 ? "DE" : "FR",
+        browser: i % 4 === 0 ? "Firefox" : "Chrome",
+      });
+      const clicks = Array.from({ length: 40 }, (_, i) => ({
+        link: acme.link(1),
+        at: now - i,
+        visitor: i,
+        facts: facts(i),
+      }));
+      await writer.write(day + 1, batchOf(clicks));
+    }
+    await ofTenant(sql.db, acme.id).updateTable("click_tenants").set({ event_days: 5 }).execute();
+    await condense(sql, { now });
+    const counted = async () => (await rowsOf(sql, acme.number, [acme.number])).clicks;
+    const report = async () => {
+      const params = { from: "2026-11-01", to: "2026-11-30", filter: ["country=DE", "browser=Firefox"] };
+      const query = parseReport(params, "UTC", now);
+      const { totals, itemised } = await reportOn(sql, systemClock, acme.id, { kind: "tenant" }, query);
+      return { clicks: totals.clicks, itemised: itemised?.clicks, of: itemised?.of };
+    };
+    expect(await report()).toEqual({ clicks: 100, itemised: 400, of: 400 });
+    await expect(purgeClicks(sql, now, AbortSignal.abort())).rejects.toThrow();
+    const kept = { clicks: 60, itemised: 240, of: 400 };
+    expect(await report()).toEqual(kept);
+    if (sql.dialect === "sqlite") expect(await counted()).toBe(400);
+    await purgeClicks(sql, now);
+    expect(await counted()).toBe(240);
+    expect(await report()).toEqual(kept);
   });
 
   test("no file has a salt or hash after its day, though pages were split and rows moved", async () => {

@@ -425,6 +425,7 @@ onEachDatabase(({ open }) => {
       const [world] = worlds as [World];
       await sql.db.deleteFrom("clicks").where("tenant", "=", world.tenant.number).execute();
       await sql.db.deleteFrom("click_overflow").where("tenant", "=", world.tenant.number).execute();
+      await ofTenant(sql.db, world.tenant.id).updateTable("click_tenants").set({ events_from: until }).execute();
       await compare(world, { kind: "tenant" }, { from: "2026-10-01", to: "2026-11-30", interval: "day" });
       const cut = parseReport(
         { from: "2026-10-22T10:00:00Z", to: "2026-10-28T10:00:00Z", zone: "Asia/Kathmandu" },

@@ -4,8 +4,9 @@ import { isPerson, other } from "../click.ts";
 import { daysKeptDays } from "../rollups/periods.ts";
 import { addTally, type Counts, clicksOf, countsAt, newTally, type Tally } from "../rollups/tally.ts";
 import { clipped, hasWithin, merged, without } from "./cover.ts";
-import { areFewerThanSearches, chooseSample, countFewEvents, type EventCount, eventsWithin } from "./events.ts";
+import { areFewerThanSearches, countFewEvents, type EventCount, eventsWithin } from "./events.ts";
 import { type CutDays, type Gathered, gather, itemisedTally, namedTally } from "./gather.ts";
+import { sampleOf } from "./known-events.ts";
 import { intervalsMost, type ReportQuery, type Span } from "./query.ts";
 import { countsIn, fitted, shrunk } from "./sample.ts";
 import type { SubjectScope } from "./scope.ts";
@@ -58,7 +59,8 @@ export async function countsOf(
   { wanted, check, limit = limitOfQuery, isTotal = false }: Wanted,
 ): Promise<RangeCounts> {
   const starts = startsWithin(zone, interval, span.from, span.to, intervalsMost);
-  const settings = { starts, check, traffic, limit, daysFrom: daysKeptFrom(now) };
+  const daysFrom = daysKeptFrom(now);
+  const settings = { starts, check, traffic, limit, daysFrom };
   if (filtered === undefined) {
     const { tally, unknown, level, sampled, cut } = await gather(sql, all, span, { ...settings, wanted, isTotal });
     return { tally, unknown, starts, itemised: null, sample: { level, counts: sampled }, cut };
@@ -66,31 +68,33 @@ export async function countsOf(
   const filter = valueFilterOf(filters);
   if (filter !== undefined) {
     const found = await gather(sql, all, span, { ...settings, filter, wanted: [filter.dimension] });
-    return byValue(sql, { ...searched({ all, filtered, found }), filter }, span, starts, { wanted, check });
+    return byValue(sql, { ...searched({ all, filtered, daysFrom, found }), filter }, span, starts, { wanted, check });
   }
   const found = await gather(sql, all, span, { ...settings, wanted: [], isTotal: true });
-  return byEvents(sql, searched({ all, filtered, found }), span, starts, { wanted, check });
+  return byEvents(sql, searched({ all, filtered, daysFrom, found }), span, starts, { wanted, check });
 }
 
 interface Filtered {
   readonly all: SubjectScope;
   readonly filtered: SubjectScope;
+  /** Days that begin later have a roll-up, if they have clicks. */
+  readonly daysFrom: number;
   /** Without the filters. */
   readonly found: Gathered;
 }
 
 /** Events of a link are looked for on the days that may have some. Those of others lie together. */
-function searched({ all, filtered, found }: Filtered): Filtered {
-  if (all.link === undefined) return { all, filtered, found };
-  const { emptyDays } = found;
-  return { all: { ...all, emptyDays }, filtered: { ...filtered, emptyDays }, found };
+function searched({ all, filtered, ...rest }: Filtered): Filtered {
+  if (all.link === undefined) return { all, filtered, ...rest };
+  const { emptyDays } = rest.found;
+  return { all: { ...all, emptyDays }, filtered: { ...filtered, emptyDays }, ...rest };
 }
 
 const clicksIn = ({ tally, unknown }: Gathered): number => clicksOf(tally) + unknown.people + unknown.rest;
 
 async function byEvents(
   sql: Sql,
-  { all, filtered, found }: Filtered,
+  { all, filtered, daysFrom, found }: Filtered,
   span: Span,
   starts: readonly number[],
   { wanted, check }: Wanted,
@@ -103,18 +107,18 @@ async function byEvents(
     const tally = await namedTally(sql, passing);
     return { tally, unknown, starts, itemised, sample: { level: 0, counts: countsIn(tally) } };
   }
-  const sample = await chooseSample(sql, all, [span]);
+  const sample = await sampleOf(sql, all, [span], daysFrom);
   const { level } = sample;
-  const events = await eventsWithin(sql, all, span, sample);
+  const events = sample.known ?? (await eventsWithin(sql, all, span, sample)) * 2 ** level;
   const tally = await itemisedTally(sql, filtered, [span], { level, wanted, check });
   // A sample may be somewhat larger than what it was taken from.
-  const itemised = { clicks: Math.min(of, events * 2 ** level), of };
+  const itemised = { clicks: Math.min(of, events), of };
   return { tally, unknown, starts, itemised, sample: { level, counts: countsIn(tally) } };
 }
 
 async function byValue(
   sql: Sql,
-  { all, filtered, filter, found }: Filtered & { readonly filter: ValueFilter },
+  { all, filtered, daysFrom, filter, found }: Filtered & { readonly filter: ValueFilter },
   span: Span,
   starts: readonly number[],
   { wanted, check }: Wanted,
@@ -125,7 +129,7 @@ async function byValue(
   const condensed = dimensions.length > 0 ? without([span], found.gaps) : merged(split);
   const kept = condensed.flatMap((range) => clipped(range, { from: all.eventsFrom, to: span.to }));
   const inGaps = await itemisedTally(sql, filtered, found.gaps, { level: found.level, wanted: dimensions, check });
-  const { level } = kept.length === 0 ? { level: 0 } : await chooseSample(sql, all, kept);
+  const { level } = kept.length === 0 ? { level: 0 } : await sampleOf(sql, all, kept, daysFrom);
   const inKept = await itemisedTally(sql, filtered, kept, { level, wanted: dimensions, check });
   const events = newTally();
   addTally(events, inGaps);

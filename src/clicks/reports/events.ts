@@ -151,7 +151,7 @@ export async function chooseLevel(sql: Sql, scope: EventScope, spans: readonly S
 }
 
 /** Counts no further than one more than `most`. */
-async function countUpTo(
+export async function countUpTo(
   sql: Sql,
   scope: EventScope,
   spans: readonly Span[],

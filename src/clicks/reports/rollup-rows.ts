@@ -77,6 +77,29 @@ export async function readRows(
   return found;
 }
 
+/** How many events these rows were made from. Undefined if a late click deleted one of them meanwhile. */
+export async function itemisedIn(
+  { db }: Sql,
+  { number }: SubjectScope,
+  rows: readonly StoredPeriod[],
+): Promise<number | undefined> {
+  let itemised = 0;
+  for (const some of alike(rows, ({ grain }) => String(grain))) {
+    const [{ grain = 0 } = {}] = some;
+    const starts = some.map(({ start }) => start);
+    const found = await db
+      .selectFrom("click_rollups")
+      .select((row) => [row.fn.countAll<number>().as("rows"), row.fn.sum<number | null>("itemised").as("itemised")])
+      .where("subject", "=", number as never)
+      .where("grain", "=", grain)
+      .where("start", "in", starts)
+      .executeTakeFirstOrThrow();
+    if (Number(found.rows) < some.length) return undefined;
+    itemised += Number(found.itemised);
+  }
+  return itemised;
+}
+
 /** In groups of the same kind, and not too many at once. */
 function alike<One>(all: readonly One[], kindOf: (one: One) => string, most = rowsAtOnce): One[][] {
   return [...Map.groupBy(all, kindOf).values()].flatMap((some) =>

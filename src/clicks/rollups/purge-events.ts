@@ -15,7 +15,10 @@ export interface PurgedTenant {
   readonly eventDays: number | null;
   readonly daysUntil: number;
   readonly monthsUntil: number;
+  /** All events from here on are there. */
   readonly eventsFrom: number;
+  /** Older events are deleted. */
+  readonly deletedUntil: number;
 }
 
 /**
@@ -27,7 +30,30 @@ export const eventsLeastDays = 4;
 const eventsAtOnce = 5_000;
 const overflowAtOnce = 200;
 
-/** Where the events that are kept begin: before that, all days are condensed. */
+/**
+ * Where the events that are kept begin: before that, all days are condensed. It is stored before any of the others are deleted, because
+ * reports take the number of events from roll-ups (`known-events.ts`) as long as all of them are there.
+ */
+export async function keepEvents(sql: Sql, tenant: PurgedTenant, now: number): Promise<number> {
+  const from = await eventsKeptFrom(sql, tenant, now);
+  // Late clicks may have set back the progress meanwhile, but not by so much.
+  if (from > tenant.eventsFrom && (await daysBefore(sql, tenant, from)).length > 0) {
+    await ofTenant(sql.db, tenant.id).updateTable("click_tenants").set({ events_from: from }).execute();
+  }
+  return from;
+}
+
+/** The tenant's days that may have events to delete. */
+const daysBefore = ({ db }: Sql, { number, deletedUntil }: PurgedTenant, from: number) =>
+  db
+    .selectFrom("click_days")
+    .select(["start", "until"])
+    .where("tenant", "=", number)
+    .where("until", ">", deletedUntil)
+    .where("start", "<", from)
+    .orderBy("start")
+    .execute();
+
 async function eventsKeptFrom({ db }: Sql, tenant: PurgedTenant, now: number): Promise<number> {
   const { number, eventDays, daysUntil, eventsFrom } = tenant;
   if (eventDays === null) return eventsFrom;
@@ -43,25 +69,16 @@ async function eventsKeptFrom({ db }: Sql, tenant: PurgedTenant, now: number): P
   return Math.max(eventsFrom, utcDay(from) * dayMs);
 }
 
-/** Deletes the events and overflow rows of days that are older than the tenant keeps them, and condensed. */
-export async function purgeEvents(sql: Sql, tenant: PurgedTenant, now: number): Promise<number> {
-  const { db } = sql;
-  const from = await eventsKeptFrom(sql, tenant, now);
-  const days = await db
-    .selectFrom("click_days")
-    .select(["start", "until"])
-    .where("tenant", "=", tenant.number)
-    .where("until", ">", tenant.eventsFrom)
-    .where("start", "<", from)
-    .orderBy("start")
-    .execute();
+/** Deletes the events and overflow rows of days that are older than the tenant keeps them (`keepEvents`). */
+export async function purgeEvents(sql: Sql, tenant: PurgedTenant): Promise<number> {
+  const from = tenant.eventsFrom;
+  const days = await daysBefore(sql, tenant, from);
   if (days.length === 0) return 0;
   let deleted = 0;
   for (const day of daysInUtc(days).filter((one) => one * dayMs < from)) {
     deleted += await deleteDay(sql, tenant.number, day);
   }
-  // Late clicks may have set back the progress meanwhile, but not by so much.
-  await ofTenant(db, tenant.id).updateTable("click_tenants").set({ events_from: from }).execute();
+  await ofTenant(sql.db, tenant.id).updateTable("click_tenants").set({ deleted_until: from }).execute();
   return deleted;
 }
 
@@ -130,13 +147,12 @@ export async function deleteDay({ db }: Sql, tenant: TenantNumber, day: number):
 
 /** Days that no roll-up and no event needs any more. */
 export async function purgeDays({ db }: Sql, tenant: PurgedTenant, now: number): Promise<void> {
-  const until = Math.min(now - daysKeptDays * dayMs, tenant.monthsUntil, tenant.eventsFrom);
+  const until = Math.min(now - daysKeptDays * dayMs, tenant.monthsUntil, tenant.deletedUntil);
   await db.deleteFrom("click_days").where("tenant", "=", tenant.number).where("until", "<", until).execute();
 }
 
-/** Where the tenant's first day with events begins; now if there is none. */
-export async function oldestDay(sql: Sql, tenant: PurgedTenant, now: number): Promise<number> {
-  const from = await eventsKeptFrom(sql, tenant, now);
+/** Where the tenant's first day with events from here on begins; now if there is none. */
+export async function oldestDay(sql: Sql, tenant: PurgedTenant, from: number, now: number): Promise<number> {
   const day = sql.db
     .selectFrom("click_days")
     .select("start")

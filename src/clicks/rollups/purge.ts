@@ -5,7 +5,7 @@ import type { Sql } from "../../sql/sql.ts";
 import { acrossTenants } from "../../sql/tenant-db.ts";
 import { storedLimits } from "../../tenants/tenants.ts";
 import { utcDay } from "../click.ts";
-import { eventsLeastDays, oldestDay, type PurgedTenant, purgeDays, purgeEvents } from "./purge-events.ts";
+import { eventsLeastDays, keepEvents, oldestDay, type PurgedTenant, purgeDays, purgeEvents } from "./purge-events.ts";
 import { purgeRollups } from "./purge-rollups.ts";
 import { purgeGoneTenants } from "./purge-tenants.ts";
 
@@ -28,14 +28,14 @@ export async function purgeClicks(sql: Sql, now: number, signal?: AbortSignal): 
   let oldest = now - eventsLeastDays * dayMs;
   for await (const tenant of tenantsWithClicks(sql)) {
     eventDays.set(tenant.id, tenant.eventDays);
-    oldest = Math.min(oldest, await oldestDay(sql, tenant, now));
+    oldest = Math.min(oldest, await oldestDay(sql, tenant, await keepEvents(sql, tenant, now), now));
   }
   // Whole weeks that no tenant keeps, on PostgreSQL: instead of deleting each of their rows. It fails while a report reads them.
   const [dropped] = await Promise.allSettled([dropPartitions(sql, utcDay(oldest))]);
   let events = await purgeGoneTenants(sql, signal);
   for await (const tenant of tenantsWithClicks(sql)) {
     signal?.throwIfAborted();
-    events += await purgeEvents(sql, tenant, now);
+    events += await purgeEvents(sql, tenant);
     await purgeDays(sql, tenant, now);
   }
   const rollups = await purgeRollups(sql, { now, eventDaysOf: (tenant) => eventDays.get(tenant) ?? null });
@@ -55,16 +55,17 @@ async function* tenantsWithClicks({ db }: Sql): AsyncGenerator<PurgedTenant> {
       .innerJoin("tenants as t", "t.id", "c.tenant_id")
       .leftJoin("plans as p", "p.name", "t.plan")
       .select(["t.id", "t.number", "t.plan", "t.limits", "p.limits as planLimits", "c.event_days"])
-      .select(["c.days_until", "c.months_until", "c.events_from"])
+      .select(["c.days_until", "c.months_until", "c.events_from", "c.deleted_until"])
       .where("c.tenant_id", ">", after)
       .orderBy("c.tenant_id")
       .limit(tenantsAtOnce)
       .execute();
-    for (const { id, number, plan, limits, planLimits, event_days, days_until, months_until, events_from } of rows) {
+    for (const { id, number, plan, limits, planLimits, ...row } of rows) {
       const { eventDays } = storedLimits({ plan, planLimits, overrides: limits });
       yield {
-        ...{ id, number, eventDays: shorter(eventDays, event_days) },
-        ...{ daysUntil: days_until, monthsUntil: months_until, eventsFrom: events_from },
+        ...{ id, number, eventDays: shorter(eventDays, row.event_days) },
+        ...{ daysUntil: row.days_until, monthsUntil: row.months_until },
+        ...{ eventsFrom: row.events_from, deletedUntil: row.deleted_until },
       };
     }
     const last = rows.at(-1);
