@@ -21,6 +21,12 @@ export const clicks: Mistakes = {
     tests: ["test/conformance/known-tenants.test.ts"],
     only: "clicks without facts",
   },
+  "export-ends-at-its-time-as-if-complete": {
+    file: "clicks/reports/export.ts",
+    from: 'if (clock.elapsed() > end) throw new Error("the export took too long");',
+    to: "if (clock.elapsed() > end) return controller.close();",
+    tests: ["src/clicks/reports/export.test.ts"],
+  },
   "export-goes-on-after-removal": {
     file: "clicks/reports/export.ts",
     from: "if (!isFirst) await still();",

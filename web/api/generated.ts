@@ -2455,7 +2455,7 @@ export interface Routes {
       readonly limit?: number | undefined;
       /** The `nextCursor` of the previous page. */
       readonly cursor?: string | undefined;
-      /** `csv` and `jsonl` stream all matching clicks, at most a million, without pages and without a sample. Clicks of a day with more than 125,000 come in no order. */
+      /** `csv` and `jsonl` stream all matching clicks, without a sample: `limit` and `cursor` do not apply. A download that takes more than five minutes breaks off. Clicks of a day with more than 125,000 come in no order. */
       readonly format?: "json" | "csv" | "jsonl" | undefined;
     };
     readonly body: undefined;
@@ -2476,7 +2476,7 @@ export interface Routes {
       readonly limit?: number | undefined;
       /** The `nextCursor` of the previous page. */
       readonly cursor?: string | undefined;
-      /** `csv` and `jsonl` stream all matching clicks, at most a million, without pages and without a sample. Clicks of a day with more than 125,000 come in no order. */
+      /** `csv` and `jsonl` stream all matching clicks, without a sample: `limit` and `cursor` do not apply. A download that takes more than five minutes breaks off. Clicks of a day with more than 125,000 come in no order. */
       readonly format?: "json" | "csv" | "jsonl" | undefined;
       /** Only clicks on links of this domain. */
       readonly domain?: string | undefined;

@@ -106,14 +106,14 @@ export function clickCsv({ link, ...click }: ClickRow): string {
   return writeCsv(clickColumns.map((name) => String(shown[name] ?? "")));
 }
 
-const rowsMost = 1_000_000;
 const exportMs = 300_000;
 
 /**
  * A whole list, page by page: the next page is read when the client has taken this one, and if they may still have it. `still`
- * throws otherwise.
+ * throws otherwise. However long the list is, only a page of it is in memory; its time is limited. It is complete, or breaks off:
+ * an end after some number of rows would look complete, and nobody counts them.
  */
-export function streamPages<Place, Page extends { readonly items: readonly unknown[]; readonly next: Place | null }>(
+export function streamPages<Place, Page extends { readonly next: Place | null }>(
   read: (after: Place | undefined) => Promise<Page>,
   write: (page: Page) => string,
   title: string,
@@ -122,7 +122,7 @@ export function streamPages<Place, Page extends { readonly items: readonly unkno
   const encoder = new TextEncoder();
   const end = clock.elapsed() + exportMs;
   let after: Place | undefined;
-  let [rows, isFirst] = [0, true];
+  let isFirst = true;
   return new ReadableStream({
     async pull(controller) {
       // An empty page is not the end, and a pull that adds nothing would not be repeated.
@@ -130,12 +130,11 @@ export function streamPages<Place, Page extends { readonly items: readonly unkno
         if (!isFirst) await still();
         const page = await read(after);
         const text = `${isFirst ? title : ""}${write(page)}`;
-        rows += page.items.length;
         after = page.next ?? undefined;
         if (text !== "") controller.enqueue(encoder.encode(text));
         sent = text !== "";
         isFirst = false;
-        if (page.next === null || rows >= rowsMost) {
+        if (page.next === null) {
           controller.close();
           return;
         }

@@ -75,7 +75,7 @@ const list = {
   ...pageParams,
   format: z.enum(["json", "csv", "jsonl"]).optional().openapi({
     description:
-      "`csv` and `jsonl` stream all matching clicks, at most a million, without pages and without a sample. Clicks of a day with more than 125,000 come in no order.",
+      "`csv` and `jsonl` stream all matching clicks, without a sample: `limit` and `cursor` do not apply. A download that takes more than five minutes breaks off. Clicks of a day with more than 125,000 come in no order.",
   }),
 };
 
