@@ -41,6 +41,23 @@ describe("an export of clicks", () => {
     );
   });
 
+  test("keeps values that read like the names of other rows apart from these, and from each other", () => {
+    const sent = ["(none)", "'(none)", "''(none)", "(other)", "(not itemised)", "(direct)", "none"];
+    const values = sent.map((value, place) => ({ value, clicks: 9 - place, visitors: 1 }));
+    const breakdowns = { utm_source: { values, none: 2, other: 1, notItemised: 1 } };
+    const query = parseReport({ breakdown: "utm_source" }, "UTC", Date.UTC(2026, 10, 17));
+    const csv = reportCsv({ series: [], breakdowns } as unknown as ClickReport, query, hostOf);
+    const names = csv
+      .trimEnd()
+      .split("\r\n")
+      .slice(1)
+      .map((line) => cellsOf(line)[0]);
+    expect(names).toEqual([
+      ...["'(none)", "''(none)", "'''(none)", "'(other)", "'(not itemised)", "(direct)", "none"],
+      ...["(none)", "(other)", "(not itemised)"],
+    ]);
+  });
+
   test("of links names them, and has what they had before if a period is compared", () => {
     const link = { id: "lnk_1", domain: "", code: "spring", title: "=Spring, sale" };
     const gone = { id: null, domain: "a.example", code: "old", title: null };
@@ -137,11 +154,12 @@ describe("an export of clicks", () => {
   /** Pages of the given sizes. */
   function pagesOf(sizes: readonly number[], onRead: () => void = () => {}) {
     const asked: (number | undefined)[] = [];
+    const click = clickWith("DE");
     const read = async (after: ClickPlace | undefined): Promise<ClickPage> => {
       onRead();
       asked.push(after?.[0]);
       const place = after?.[0] ?? 0;
-      const items = Array.from({ length: sizes[place] ?? 0 }, () => clickWith("DE"));
+      const items = Array.from({ length: sizes[place] ?? 0 }, () => click);
       return { items, next: place + 1 < sizes.length ? [place + 1, 0, 0] : null };
     };
     return { read, asked };

@@ -33,7 +33,11 @@ export function reportCsv(
     const titlesBefore = before.titles.map((title) => `previous${title.charAt(0).toUpperCase()}${title.slice(1)}`);
     return csvOf([...now.titles, ...titlesBefore], rows);
   }
-  const rest = { "(none)": found.none, "(other)": found.other, "(not itemised)": found.notItemised };
+  const rest = {
+    [restNames.none]: found.none,
+    [restNames.other]: found.other,
+    [restNames.notItemised]: found.notItemised,
+  };
   // A link is also named; the clicks that it had before are known if a period was compared.
   const isByLink = dimension === "link";
   const names = isByLink ? (["domain", "code", "title"] as const) : [];
@@ -49,7 +53,7 @@ export function reportCsv(
       const shown = link && { ...link, domain: link.domain === null ? null : host(link.domain) };
       const named = names.map((name) => shown?.[name] ?? "");
       const more = [...(before ? [previousClicks ?? ""] : []), ...marks.map(({ mark }) => mark)];
-      return [value, ...named, clicks, visitors, ...more];
+      return [cellOfValue(value), ...named, clicks, visitors, ...more];
     }),
     ...Object.entries(rest).flatMap(([name, clicks]) =>
       clicks === 0 ? [] : [[name, ...names.map(() => ""), clicks, "", ...(before ? [""] : []), ...marks.map(() => "")]],
@@ -59,6 +63,15 @@ export function reportCsv(
     [dimension, ...names, "clicks", "visitors", ...(before ? ["previousClicks"] : []), ...titlesOfMarks],
     rows,
   );
+}
+
+/** The rows that stand for no value. */
+const restNames = { none: "(none)", other: "(other)", notItemised: "(not itemised)" };
+
+/** A visitor may send a value that reads like the name of such a row: it gets an apostrophe, as what a spreadsheet would run does. */
+function cellOfValue(value: string): string {
+  const plain = value.replace(/^'+/, "");
+  return Object.values(restNames).includes(plain) ? `'${value}` : value;
 }
 
 type Itemised = NonNullable<ClickReport["itemised"]>;
