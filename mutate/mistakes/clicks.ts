@@ -27,6 +27,13 @@ export const clicks: Mistakes = {
     to: "if (clock.elapsed() > end) return controller.close();",
     tests: ["src/clicks/reports/export.test.ts"],
   },
+  "deleted-links-named-by-code-alone": {
+    file: "clicks/reports/clicked-links.ts",
+    from: "}${code}@${link}`;",
+    to: "}${code}`;",
+    tests: ["test/conformance/click-names.test.ts"],
+    only: "SQLite",
+  },
   "export-goes-on-after-removal": {
     file: "clicks/reports/export.ts",
     from: "if (!isFirst) await still();",

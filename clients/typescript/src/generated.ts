@@ -241,6 +241,8 @@ export interface BulkUndoStep {
 export interface Click {
   readonly at: string;
   readonly link: {
+    /** What a filter `link=` takes for this link, also if it was deleted. */
+    readonly value: string;
     readonly id: string | null;
     readonly domain: string;
     readonly code: string;
@@ -312,6 +314,7 @@ export interface ClickReport {
       string,
       {
         readonly values: readonly {
+          /** What a filter takes for it. */
           readonly value: string;
           readonly clicks: number;
           readonly visitors: number;

@@ -10,7 +10,7 @@ import { showClick } from "./schemas.ts";
 const dangerous = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", 'a"b', "a,b", "a\r\nb"];
 
 const clickWith = (value: string): ListedClick => ({
-  ...{ at: Date.UTC(2026, 10, 17), link: { id: null, domain: "", code: "code" } },
+  ...{ at: Date.UTC(2026, 10, 17), link: { value: "code@1", id: null, domain: "", code: "code" } },
   ...{ reason: "counted", first: true, weight: 1 },
   facts: Object.fromEntries(dimensions.map((name) => [name, value])) as ClickFacts,
 });

@@ -107,15 +107,15 @@ const csvOf = (titles: readonly string[], rows: readonly (readonly (string | num
   [titles, ...rows].map((row) => writeCsv(row.map(String))).join("");
 
 export type ClickRow = Readonly<Record<string, unknown>> & {
-  readonly link: { readonly domain: string; readonly code: string };
+  readonly link: { readonly value: string; readonly domain: string; readonly code: string };
 };
 
-const clickColumns = ["at", "domain", "code", "reason", "first", "weight", ...dimensions];
+const clickColumns = ["at", "domain", "code", "reason", "first", "weight", ...dimensions, "link"];
 
 export const clicksCsvTitle = (): string => writeCsv(clickColumns);
 
 export function clickCsv({ link, ...click }: ClickRow): string {
-  const shown: Readonly<Record<string, unknown>> = { ...click, domain: link.domain, code: link.code };
+  const shown: Readonly<Record<string, unknown>> = { ...click, domain: link.domain, code: link.code, link: link.value };
   return writeCsv(clickColumns.map((name) => String(shown[name] ?? "")));
 }
 

@@ -121,7 +121,7 @@ const topLinkSchema = z
   });
 
 const breakdownValueSchema = z.object({
-  value: z.string(),
+  value: z.string().openapi({ description: "What a filter takes for it." }),
   clicks: z.int(),
   visitors: z.int(),
   link: topLinkSchema.optional(),
@@ -174,7 +174,10 @@ export const reportSchema = z
 const clickSchema = z
   .object({
     at: z.string(),
-    link: z.object({ id: z.string().nullable(), domain: z.string(), code: z.string() }),
+    link: z.object({
+      value: z.string().openapi({ description: "What a filter `link=` takes for this link, also if it was deleted." }),
+      ...{ id: z.string().nullable(), domain: z.string(), code: z.string() },
+    }),
     reason: z.enum(hitReasons),
     first: z.boolean().nullable().openapi({
       description:

@@ -28,7 +28,7 @@ export interface LinksBefore {
   ofCut(links: readonly LinkNumber[]): Promise<ReadonlyMap<number, number>>;
 }
 
-/** Replaces numbers by what a filter takes for the link: its ID, or the code of a deleted one. */
+/** Replaces numbers by what a filter takes for the link: its ID, or the code and number of a deleted one. */
 export async function namedLinks(
   sql: Sql,
   tenant: TenantId,
@@ -46,16 +46,15 @@ export async function namedLinks(
     const link = links.get(Number(one.value));
     return {
       ...one,
-      value: link === undefined ? none : filterValueOf(link),
-      link: link ?? forgotten,
+      value: link?.value ?? none,
+      link: link === undefined ? forgotten : topLinkOf(link),
       ...(before && { previousClicks: previousOf(before, one.value) }),
     };
   });
   return { ...breakdown, values };
 }
 
-const filterValueOf = ({ id, domain, code }: NumberedLink): string =>
-  id ?? (domain === "" ? code : `${domain}/${code}`);
+const topLinkOf = ({ id, domain, code, title }: NumberedLink): TopLink => ({ id, domain, code, title });
 
 const linksAtOnce = 100;
 
