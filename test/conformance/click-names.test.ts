@@ -4,13 +4,15 @@ import { dayMs, systemClock } from "../../src/base/clock.ts";
 import type { Problem } from "../../src/base/errors.ts";
 import { createPasswords } from "../../src/base/passwords.ts";
 import { type Dimension, dimensions, none } from "../../src/clicks/click.ts";
+import { createLinkTotals } from "../../src/clicks/events/link-totals.ts";
+import { linksNumbered } from "../../src/clicks/reports/clicked-links.ts";
 import { parseFilters } from "../../src/clicks/reports/filters.ts";
 import { storedFilters } from "../../src/clicks/reports/link-filter.ts";
 import { listClicks } from "../../src/clicks/reports/list.ts";
 import { parseReport, type ReportParams } from "../../src/clicks/reports/query.ts";
 import { reportOn } from "../../src/clicks/reports/report.ts";
 import { condense } from "../../src/clicks/rollups/rounds.ts";
-import { createLinks } from "../../src/links/links.ts";
+import { createLinks, type Links } from "../../src/links/links.ts";
 import type { LinkNumber } from "../../src/sql/schema.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { ofTenant } from "../../src/sql/tenant-db.ts";
@@ -32,9 +34,10 @@ function clicksOn(link: LinkNumber, count: number, facts: Partial<Record<Dimensi
 }
 
 onEachDatabase(({ open }) => {
-  describe("names that are alike", () => {
+  describe("names in reports", () => {
     let sql: Sql;
     let tenant: ClickTenant;
+    let links: Links;
     let live: { id: string; number: LinkNumber };
     const [first, second] = [newLink(), newLink()];
     const sent = { "(none)": 5, "(other)": 4, "…": 0, [none]: 3 };
@@ -44,7 +47,7 @@ onEachDatabase(({ open }) => {
       tenant = await createClickTenant(sql, "alike", "UTC");
       const owner = await createTenants(sql, systemClock).bySlug("alike");
       if (owner === undefined) throw new Error("no tenant");
-      const links = createLinks({
+      links = createLinks({
         ...linkStores(sql),
         issuer: { next: async () => "unused" } as never,
         passwords: createPasswords(),
@@ -122,7 +125,30 @@ onEachDatabase(({ open }) => {
       );
     });
 
-    test("are told apart from roll-ups", async () => {
+    test("are the new ones of a link that moved before its first click was written", async () => {
+      const owner = await createTenants(sql, systemClock).bySlug("alike");
+      if (owner === undefined) throw new Error("no tenant");
+      const [host, own] = ["moved.example", ofTenant(sql.db, tenant.id)];
+      const domain = { host, state: "verified" as const, token: "t", is_default: 0 as const, created_at: 1 };
+      const more = { verified_at: 1, root_url: null, missing_url: null, root_blocked: 0, missing_blocked: 0 } as const;
+      await own
+        .insertInto("domains")
+        .values({ ...domain, ...more })
+        .execute();
+      const { id, code } = await links.create(owner, { url: "https://example.com/", code: "autumn" }, byCommand);
+      const { number } = await own.selectFrom("links").select("number").where("id", "=", id).executeTakeFirstOrThrow();
+      const link = number as LinkNumber;
+      await linkStores(sql).store.move(tenant.id, id, host, byCommand, systemClock.now());
+      const late = { link, tenant: tenant.number, domain: "", code, tags: [] };
+      const added = { link: late, tenantId: tenant.id, clicks: 1, firstAt: start, lastAt: start };
+      const step = { now, afterCommit() {}, onceStored() {} };
+      const totals = createLinkTotals(sql);
+      expect(await sql.transaction((trx) => totals.add({ trx, ...step }, [added]))).toEqual([late]);
+      const named = (await linksNumbered(sql, tenant.id, [link])).get(link);
+      expect(named).toEqual({ value: id, id, domain: host, code, title: null });
+    });
+
+    test("are told apart if they are alike, from roll-ups", async () => {
       await condense(sql, { now });
       await requireApart();
     });
