@@ -34,6 +34,19 @@ export const clicks: Mistakes = {
     tests: ["test/conformance/click-names.test.ts"],
     only: "SQLite",
   },
+  "packed-lists-not-searched": {
+    file: "clicks/reports/scope.ts",
+    from: "raw.join([isPacked, ...holds]",
+    to: "raw.join(holds",
+    tests: ["test/conformance/click-writer.test.ts"],
+    only: "SQLite.*with all tags",
+  },
+  "packed-lists-not-condensed": {
+    file: "clicks/events/tag-list.ts",
+    from: "if (list.startsWith(packedMark)) return",
+    to: 'if (list.startsWith("~~")) return',
+    tests: ["src/clicks/events/tag-list.test.ts"],
+  },
   "export-goes-on-after-removal": {
     file: "clicks/reports/export.ts",
     from: "if (!isFirst) await still();",
