@@ -76,8 +76,8 @@ export const clicks: Mistakes = {
   },
   "deleted-link-under-the-name-of-its-successor": {
     file: "clicks/reports/clicked-links.ts",
-    from: "if (number !== null && links.has(number)) links.set(number, link);",
-    to: "for (const [known, one] of links) if (one.code === link.code) links.set(number ?? known, link).set(known, link);",
+    from: "if (number !== null && links.has(number)) links.set(number, { value: link.id, ...link });",
+    to: "for (const [known, one] of links) if (one.code === link.code) links.set(known, { value: link.id, ...link });",
     tests: reports,
     only: "SQLite.*name links",
   },
