@@ -98,7 +98,7 @@ onEachDatabase(({ open }) => {
     };
 
     test(
-      "are told apart from events: a value that reads like none, and links that had a code one after the other",
+      "are told apart if they are alike, from events: a value that reads like none, and links that had a code one after the other",
       requireApart,
     );
 
@@ -151,6 +151,16 @@ onEachDatabase(({ open }) => {
     test("are told apart if they are alike, from roll-ups", async () => {
       await condense(sql, { now });
       await requireApart();
+    });
+
+    test("that are gone are one row, with what all of these links had", async () => {
+      const own = ofTenant(sql.db, tenant.id);
+      await own.deleteFrom("click_links").where("link", "in", [first, second]).execute();
+      const { breakdowns } = await report({ breakdown: "link", compare: "previous" });
+      expect(breakdowns.link?.values.map(({ link: _, ...value }) => value)).toEqual([
+        { value: live.id, clicks: 12, visitors: 0, previousClicks: 0 },
+        { value: "", clicks: 3, visitors: 0, previousClicks: 0 },
+      ]);
     });
   });
 });

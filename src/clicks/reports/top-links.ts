@@ -42,7 +42,7 @@ export async function namedLinks(
     const known = clicks.get(value) ?? (isComplete ? 0 : null);
     return known === null ? null : known + (ofCut?.get(Number(value)) ?? 0);
   };
-  const values = breakdown.values.map((one): BreakdownValue => {
+  const all = breakdown.values.map((one): BreakdownValue => {
     const link = links.get(Number(one.value));
     return {
       ...one,
@@ -51,7 +51,24 @@ export async function namedLinks(
       ...(before && { previousClicks: previousOf(before, one.value) }),
     };
   });
-  return { ...breakdown, values };
+  return { ...breakdown, values: together(all) };
+}
+
+/** Links whose names are gone cannot be told apart, and are one row: no two rows have the same value. */
+function together(values: readonly BreakdownValue[]): readonly BreakdownValue[] {
+  const gone = values.filter(({ link }) => link === forgotten);
+  const [first] = gone;
+  if (first === undefined || gone.length === 1) return values;
+  const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0);
+  const before = gone.flatMap(({ previousClicks }) => previousClicks ?? []);
+  const row: BreakdownValue = {
+    ...first,
+    clicks: sumOf(gone.map(({ clicks }) => clicks)),
+    visitors: sumOf(gone.map(({ visitors }) => visitors)),
+    ...(first.previousClicks !== undefined && { previousClicks: before.length < gone.length ? null : sumOf(before) }),
+  };
+  const named = values.filter(({ link }) => link !== forgotten);
+  return [...named, row].toSorted((a, b) => b.clicks - a.clicks);
 }
 
 const topLinkOf = ({ id, domain, code, title }: NumberedLink): TopLink => ({ id, domain, code, title });
