@@ -11,6 +11,13 @@ export const redirect: Mistakes = {
     to: "",
     tests: ["src/redirect/serve.test.ts"],
   },
+  "campaign-of-the-link-for-its-fallback": {
+    file: "redirect/serve.ts",
+    from: 'capture.record(request, key, target.clicks, place, "", decision.url);',
+    to: 'capture.record(request, key, target.clicks, place, "", target.url);',
+    tests: ["src/redirect/serve.test.ts"],
+    only: "with the campaign of",
+  },
   "everyone-gets-the-first-destination": {
     file: "redirect/serve.ts",
     from: "if (url === target.url) {",

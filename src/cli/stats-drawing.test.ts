@@ -72,6 +72,15 @@ describe("a report in the terminal", () => {
     expect(statsLines(long, about, plain).at(-1)).toStartWith(`  ${"東".repeat(13)}…  █`);
   });
 
+  test("shows a value that reads like the name for none in quotes", () => {
+    const values = ["(none)", '"(none)"'].map((value, place) => ({ value, clicks: 20 - place, visitors: 0 }));
+    const breakdowns = { utm_campaign: { values, none: 5, other: 0, notItemised: 0 } };
+    const labels = statsLines({ ...report, breakdowns }, about, plain)
+      .slice(-3)
+      .map((line) => line.trim().split(" ")[0]);
+    expect(labels).toEqual(['"(none)"', '""(none)""', "(none)"]);
+  });
+
   test("shows hours with their time", () => {
     const lines = statsLines(report, { ...about, interval: "hour" }, { ...plain, columns: 100 });
     expect(lines[0]).toEndWith("29 Mar 2026 00:00 – 2 Apr 2026 00:00, Europe/Berlin");

@@ -145,8 +145,11 @@ const painted = (change: string, paint: Paint): string =>
   (change.startsWith("▲") ? paint.green : change.startsWith("▼") ? paint.red : paint.dim)(change);
 
 /** A link by its place, and what it had before: nothing if that is not known. */
+const noneLabel = "(none)";
+
 const labelOf = ({ value, link }: BreakdownValue): string => {
-  if (link === undefined) return value;
+  // A visitor may send a value that reads like the name of the row for none.
+  if (link === undefined) return value.replace(/^"+|"+$/g, "") === noneLabel ? `"${value}"` : value;
   if (link.code === null) return "(deleted link)";
   return `${link.domain ? `${link.domain}/` : ""}${link.code}${link.id === null ? " (deleted)" : ""}`;
 };
@@ -194,7 +197,7 @@ function sparkLines(series: readonly SeriesPoint[], about: StatsTitle, columns: 
 function barsOf(name: string, { values, none }: Breakdown, total: number, columns: number, paint: Paint): Drawn[] {
   const all = [
     ...values.map((one) => ({ label: printable(labelOf(one)), clicks: one.clicks, change: linkChange(one) })),
-    { label: "(none)", clicks: none, change: "" },
+    { label: noneLabel, clicks: none, change: "" },
   ];
   const rows = all
     .filter(({ clicks }) => clicks > 0)

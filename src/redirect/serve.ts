@@ -288,7 +288,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     if (target === undefined) return redirect(decision);
     const place = placeOf[decision.reason];
     if (isPersonal(decision, target)) return personalAnswer(request, key, target, place);
-    capture.record(request, key, target.clicks, place, "", target.url);
+    capture.record(request, key, target.clicks, place, "", decision.url);
     if (decision.reason === "fallback" || decision.reason === "over_quota") return redirect(decision);
     if (decision.kind === "preview") return preview(request, key, target);
     if (target.pattern === undefined) {

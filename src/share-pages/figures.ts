@@ -5,6 +5,7 @@ import type { ClickFilter } from "../clicks/reports/filters.ts";
 import { parseReport, type ReportQuery } from "../clicks/reports/query.ts";
 import type { ClickReport } from "../clicks/reports/report.ts";
 import type { ReportSubject } from "../clicks/reports/scope.ts";
+import type { TopLink } from "../clicks/reports/top-links.ts";
 import { localDay, toLocalIso } from "../clicks/reports/zones.ts";
 import { shortUrl } from "../links/link.ts";
 import type { StatsShare } from "./shares.ts";
@@ -88,7 +89,7 @@ export function createFigures(settings: FigureSettings): FiguresOf {
         const one = found.breakdowns[name];
         if (one === undefined) return [];
         const values = one.values.map(({ value, clicks, link }) => ({
-          ...{ value: link ? nameOf(link, value) : value, clicks },
+          ...{ value: link ? nameOf(link) : value, clicks },
         }));
         return [{ name, values, none: one.none, other: one.other + one.notItemised }];
       }),
@@ -109,7 +110,7 @@ export function createFigures(settings: FigureSettings): FiguresOf {
   };
 }
 
-const nameOf = (
-  { title, domain, code }: { title: string | null; domain: string | null; code: string | null },
-  value: string,
-): string => title ?? (code === null ? value : domain ? `${domain}/${code}` : `/${code}`);
+const nameOf = ({ id, title, domain, code }: TopLink): string => {
+  if (code === null) return "Deleted link";
+  return title ?? `${domain ?? ""}/${code}${id === null ? " (deleted)" : ""}`;
+};

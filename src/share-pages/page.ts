@@ -112,18 +112,22 @@ function nameOfValue(name: string, value: string): string {
 
 function breakdownOf({ name, values, none, other }: SharedBreakdown, total: number): string {
   const most = Math.max(1, ...values.map(({ clicks }) => clicks), none, other);
-  const row = (label: string, clicks: number) => {
+  // Visitors choose values, which may read like the names of the rows that stand for none.
+  const row = (label: string, clicks: number, isValue: boolean) => {
+    const shown = isValue ? escapeHtml(label) : `<i>${escapeHtml(label)}</i>`;
     const share = total === 0 ? 0 : (clicks / total) * 100;
-    return `<tr><td>${escapeHtml(label)}${bar((clicks / most) * 100)}</td><td>${clicks.toLocaleString("en")}</td><td>${share.toFixed(0)}%</td></tr>`;
+    return `<tr><td>${shown}${bar((clicks / most) * 100)}</td><td>${clicks.toLocaleString("en")}</td><td>${share.toFixed(0)}%</td></tr>`;
   };
   const rows = [
     ...[
-      ...values.map(({ value, clicks }) => ({ label: nameOfValue(name, value), clicks })),
-      ...(none > 0 ? [{ label: name === "referrer" ? "Direct or unknown" : "Unknown", clicks: none }] : []),
+      ...values.map(({ value, clicks }) => ({ label: nameOfValue(name, value), clicks, isValue: true })),
+      ...(none > 0
+        ? [{ label: name === "referrer" ? "Direct or unknown" : "Unknown", clicks: none, isValue: false }]
+        : []),
     ]
       .toSorted((one, two) => two.clicks - one.clicks)
-      .map(({ label, clicks }) => row(label, clicks)),
-    ...(other > 0 ? [row("Other", other)] : []),
+      .map(({ label, clicks, isValue }) => row(label, clicks, isValue)),
+    ...(other > 0 ? [row("Other", other, false)] : []),
   ];
   const label = names[name] ?? name;
   const body = rows.length === 0 ? "<p>No clicks in this period.</p>" : "";

@@ -573,7 +573,7 @@ export interface ClickTable extends Record<FactColumn, number> {
   /** Distinguishes clicks of the same millisecond. */
   seq: number;
   domain: GroupNumber;
-  /** The link's tags when it was clicked: a JSON list in `click_values`. */
+  /** The link's tags when it was clicked: a list in `click_values` (clicks/events/tag-list.ts). */
   tags: number;
   /** Index in `hitReasons`. */
   reason: number;

@@ -509,7 +509,8 @@ onEachDatabase(({ open }) => {
         ),
         await refusalOf(`link=${first.id}`),
       ];
-      expect(items.map(({ link }) => link)).toEqual([{ id: null, domain: "", code: first.code }]);
+      const value = `${first.code}@${first.number}`;
+      expect(items.map(({ link }) => link)).toEqual([{ value, id: null, domain: "", code: first.code }]);
       expect(refused).toEqual(["invalid_input", "filter"]);
       expect(await refusalOf("link=never-was")).toEqual(["invalid_input", "filter"]);
       // Another link has the code now: it is the one that is meant.

@@ -9,12 +9,16 @@ import { newValuesOfLinkMost } from "../../src/clicks/events/values.ts";
 import { type ClickWriter, type ClickWriterSettings, createClickWriter } from "../../src/clicks/events/writer.ts";
 import { parseReport } from "../../src/clicks/reports/query.ts";
 import { reportOn } from "../../src/clicks/reports/report.ts";
+import type { ReportSubject } from "../../src/clicks/reports/scope.ts";
 import { readTallyText } from "../../src/clicks/rollups/packed.ts";
+import { condense } from "../../src/clicks/rollups/rounds.ts";
 import { clicksOf, peopleOf } from "../../src/clicks/rollups/tally.ts";
+import { linkTagMost, linkTagsMost } from "../../src/links/plain-link.ts";
 import { hitReasons } from "../../src/redirect/decide.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { ofTenant } from "../../src/sql/tenant-db.ts";
 import { batchOf, clickTenant, storedClicks, storedValues, type TestClick, type TestTenant } from "./click-batches.ts";
+import { randomOf } from "./click-world.ts";
 import { onEachDatabase } from "./databases.ts";
 
 const secret = new Uint8Array(32).fill(7);
@@ -341,6 +345,47 @@ onEachDatabase(({ open, openTwo }) => {
       expect((await storedValues(sql, acme.number, "referrer")).toSorted()).toEqual(
         ["ab", "\ufffd", "x".repeat(500), "__proto__", "'); drop table clicks; --", "{1,2}", '"\\'].toSorted(),
       );
+    });
+
+    test("with all tags of their link, also the longest that it may have", async () => {
+      // Not compressible, as PostgreSQL stores them.
+      const random = randomOf(20);
+      const letter = () => String.fromCharCode(0x3400 + Math.floor(random() * 0x6000));
+      const tagsOf = (most: number) =>
+        Array.from({ length: most }, () => Array.from({ length: linkTagMost }, letter).join(""));
+      const [long, short] = [tagsOf(linkTagsMost), tagsOf(3)];
+      const [first = "", ...rest] = long;
+      const links = [
+        acme.link(1, { tags: long }),
+        acme.link(2, { tags: short }),
+        acme.link(3, { tags: [...rest, "x"] }),
+        acme.link(4),
+      ];
+      await writerOn(sql).write(
+        1,
+        batchOf(links.flatMap((link) => Array.from({ length: 10 }, () => ({ link, at: now })))),
+      );
+      const requireAll = async () => {
+        const read = async (subject: ReportSubject, filter: string[]) => {
+          const query = parseReport({ from: "2026-11-16", to: "2026-11-18", breakdown: "", filter }, "UTC", now);
+          return (await reportOn(sql, manualClock(now), acme.id, subject, query)).totals.clicks;
+        };
+        const found = async (tag: string) => [
+          await read({ kind: "tag", name: tag }, []),
+          await read({ kind: "tenant" }, [`tag=${tag}`]),
+          await read({ kind: "tenant" }, [`tag!=${tag}`]),
+        ];
+        expect(await found(first)).toEqual([10, 10, 30]);
+        expect(await found(rest.at(-1) ?? "")).toEqual([20, 20, 20]);
+        expect(await found(short[0] ?? "")).toEqual([10, 10, 30]);
+        for (const tag of rest) expect(await read({ kind: "tag", name: tag }, [])).toBe(20);
+        expect(await found(first.slice(1))).toEqual([0, 0, 40]);
+        expect(await read({ kind: "tenant" }, ["tag="])).toBe(10);
+      };
+      await requireAll();
+      now += 2 * dayMs;
+      await condense(sql, { now });
+      await requireAll();
     });
 
     test("and a flood of new values on one link takes no place from another", async () => {

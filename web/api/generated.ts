@@ -239,6 +239,8 @@ export interface BulkUndoStep {
 export interface Click {
   readonly at: string;
   readonly link: {
+    /** What a filter `link=` takes for this link, also if it was deleted. */
+    readonly value: string;
     readonly id: string | null;
     readonly domain: string;
     readonly code: string;
@@ -310,6 +312,7 @@ export interface ClickReport {
       string,
       {
         readonly values: readonly {
+          /** What a filter takes for it. */
           readonly value: string;
           readonly clicks: number;
           readonly visitors: number;
@@ -2455,7 +2458,7 @@ export interface Routes {
       readonly limit?: number | undefined;
       /** The `nextCursor` of the previous page. */
       readonly cursor?: string | undefined;
-      /** `csv` and `jsonl` stream all matching clicks, at most a million, without pages and without a sample. Clicks of a day with more than 125,000 come in no order. */
+      /** `csv` and `jsonl` stream all matching clicks, without a sample: `limit` and `cursor` do not apply. A download that takes more than five minutes breaks off. Clicks of a day with more than 125,000 come in no order. */
       readonly format?: "json" | "csv" | "jsonl" | undefined;
     };
     readonly body: undefined;
@@ -2476,7 +2479,7 @@ export interface Routes {
       readonly limit?: number | undefined;
       /** The `nextCursor` of the previous page. */
       readonly cursor?: string | undefined;
-      /** `csv` and `jsonl` stream all matching clicks, at most a million, without pages and without a sample. Clicks of a day with more than 125,000 come in no order. */
+      /** `csv` and `jsonl` stream all matching clicks, without a sample: `limit` and `cursor` do not apply. A download that takes more than five minutes breaks off. Clicks of a day with more than 125,000 come in no order. */
       readonly format?: "json" | "csv" | "jsonl" | undefined;
       /** Only clicks on links of this domain. */
       readonly domain?: string | undefined;

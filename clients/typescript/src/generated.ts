@@ -241,6 +241,8 @@ export interface BulkUndoStep {
 export interface Click {
   readonly at: string;
   readonly link: {
+    /** What a filter `link=` takes for this link, also if it was deleted. */
+    readonly value: string;
     readonly id: string | null;
     readonly domain: string;
     readonly code: string;
@@ -312,6 +314,7 @@ export interface ClickReport {
       string,
       {
         readonly values: readonly {
+          /** What a filter takes for it. */
           readonly value: string;
           readonly clicks: number;
           readonly visitors: number;
@@ -2125,7 +2128,7 @@ export interface ListLinkClicksQuery {
   readonly limit?: number | undefined;
   /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
-  /** `csv` and `jsonl` stream all matching clicks, at most a million, without pages and without a sample. Clicks of a day with more than 125,000 come in no order. */
+  /** `csv` and `jsonl` stream all matching clicks, without a sample: `limit` and `cursor` do not apply. A download that takes more than five minutes breaks off. Clicks of a day with more than 125,000 come in no order. */
   readonly format?: "json" | "csv" | "jsonl" | undefined;
 }
 
@@ -2141,7 +2144,7 @@ export interface ListClicksQuery {
   readonly limit?: number | undefined;
   /** The `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
-  /** `csv` and `jsonl` stream all matching clicks, at most a million, without pages and without a sample. Clicks of a day with more than 125,000 come in no order. */
+  /** `csv` and `jsonl` stream all matching clicks, without a sample: `limit` and `cursor` do not apply. A download that takes more than five minutes breaks off. Clicks of a day with more than 125,000 come in no order. */
   readonly format?: "json" | "csv" | "jsonl" | undefined;
   /** Only clicks on links of this domain. */
   readonly domain?: string | undefined;

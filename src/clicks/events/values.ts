@@ -6,6 +6,7 @@ import { type Params, statement } from "../../sql/statement.ts";
 import type { Db, Trx } from "../../sql/tenant-db.ts";
 import { type ClickBatch, type Dimension, dimensions, none, other, utcDay } from "../click.ts";
 import { BoundedMap, type Step } from "./step.ts";
+import { writeTagList } from "./tag-list.ts";
 
 /**
  * The dictionary: ids of single values. Visitors choose some of these values (referrers, campaigns), so new ones are
@@ -25,7 +26,7 @@ export interface WantedValues {
   readonly link: { readonly link: LinkNumber; readonly tenant: TenantNumber };
   /** Of its facts in the batch; undefined if only its tags are wanted. */
   readonly place: number | undefined;
-  /** A JSON list, or none. */
+  /** A list (tag-list.ts), or none. */
   readonly tags: string;
 }
 
@@ -47,7 +48,6 @@ const listMost = 512;
 
 /** An entry of PostgreSQL's index has at most 2,704 bytes; a character up to 3 in each of its units. */
 const charactersMost = 500;
-export const tagListBytesMost = 2_400;
 
 type ValueDimension = Dimension | "tags";
 
@@ -347,16 +347,8 @@ function lookups(
   };
 }
 
-/** The value of the dimension `tags`: as many of the tags as fit into the index. */
-export function tagList(tags: readonly string[]): string {
-  if (tags.length === 0) return none;
-  const sorted = tags.map(storedText).toSorted();
-  for (;;) {
-    const text = JSON.stringify(sorted);
-    if (Buffer.byteLength(text) <= tagListBytesMost) return text;
-    sorted.pop();
-  }
-}
+/** The value of the dimension `tags`. */
+export const tagList = (tags: readonly string[]): string => writeTagList(tags.map(storedText));
 
 const countValues = statement((db: Db, { tenant, dimension }: Params<{ tenant: number; dimension: string }>) =>
   db

@@ -23,7 +23,7 @@ import type { ReadFacts, SeenVisit } from "./facts.ts";
  * `/clicks/exclude` is only counted (`excluded`). So each recorded click is in exactly one place.
  */
 export interface Capture {
-  /** Called on the redirect path. `url`: the destination, before parameters are forwarded. */
+  /** Called on the redirect path. `url`: where the visitor is sent, before parameters are forwarded. */
   record(request: Request, key: LinkKey, link: RecordedLink, reason: number, variant: string, url: string): void;
   /**
    * The next clicks with their facts, oldest first, at most `most`; undefined if there are none. Called off the path until

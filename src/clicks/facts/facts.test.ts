@@ -70,6 +70,13 @@ describe("the facts of a visit", () => {
     expect(campaignTo("other", { ...target })).toBe("other");
   });
 
+  test("are read once for a long destination, also if the link answered with its fallback first", () => {
+    const link = { ...target };
+    const long = `https://example.com/${"a".repeat(300)}?utm_campaign=own`;
+    for (const to of ["https://example.com/?utm_campaign=fallback", long]) read({ to, link });
+    expect(link.campaign).toMatchObject({ destination: long, campaign: { text: "own" } });
+  });
+
   test("are read from the request, the link and its destination", () => {
     expect(
       read({

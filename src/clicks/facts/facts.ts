@@ -132,12 +132,13 @@ export function createFacts(settings: FactSettings): ReadFacts {
   const destinations = remember((destination) => readCampaign(cutQuery(queryOf(destination))));
   const facts = dimensions.map(() => noText);
 
-  // The first destination of a link stays with it: a server has more links than a memo has entries. Links with rules have others.
+  // The first destination of a link stays with it: a server has more links than a memo has entries. Links with rules or a fallback
+  // have others. Those that are too long for the memo take its place: a link that was over its quota soon has its own again.
   function ofDestination(target: RecordedLink, destination: string): CampaignTexts {
     const own = target.campaign;
     if (own?.destination === destination) return own;
     const campaign = destinations.get(destination);
-    if (own === undefined) target.campaign = { ...campaign, destination };
+    if (own === undefined || !keeps(destination)) target.campaign = { ...campaign, destination };
     return campaign;
   }
 

@@ -5,6 +5,8 @@ import { ofTenant } from "../../sql/tenant-db.ts";
 
 /** A link that was clicked, as reports and lists name it. */
 export interface NumberedLink {
+  /** What a filter takes for exactly this link. */
+  readonly value: string;
   /** Null: it was deleted. */
   readonly id: LinkId | null;
   readonly domain: string;
@@ -34,7 +36,9 @@ export async function linksNumbered(
       .select(["link", "domain", "code"])
       .where("link", "in", some)
       .execute();
-    for (const { link, domain, code } of known) links.set(link, { id: null, domain, code, title: null });
+    for (const { link, domain, code } of known) {
+      links.set(link, { value: deletedValueOf(link, domain, code), id: null, domain, code, title: null });
+    }
     // One search for each: with lists of domains and codes, SQLite would look through all links of the tenant.
     const [first, ...others] = known.map(({ domain, code }) =>
       own
@@ -46,7 +50,13 @@ export async function linksNumbered(
     if (first === undefined) continue;
     const live = await others.reduce((all, one) => all.unionAll(one), first).execute();
     // Another link may have the code of a deleted one.
-    for (const { number, ...link } of live) if (number !== null && links.has(number)) links.set(number, link);
+    for (const { number, ...link } of live) {
+      if (number !== null && links.has(number)) links.set(number, { value: link.id, ...link });
+    }
   }
   return links;
 }
+
+/** With its number: any number of links may have had a code, one after the other. */
+const deletedValueOf = (link: LinkNumber, domain: string, code: string): string =>
+  `${domain === "" ? "" : `${domain}/`}${code}@${link}`;

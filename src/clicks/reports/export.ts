@@ -33,7 +33,11 @@ export function reportCsv(
     const titlesBefore = before.titles.map((title) => `previous${title.charAt(0).toUpperCase()}${title.slice(1)}`);
     return csvOf([...now.titles, ...titlesBefore], rows);
   }
-  const rest = { "(none)": found.none, "(other)": found.other, "(not itemised)": found.notItemised };
+  const rest = {
+    [restNames.none]: found.none,
+    [restNames.other]: found.other,
+    [restNames.notItemised]: found.notItemised,
+  };
   // A link is also named; the clicks that it had before are known if a period was compared.
   const isByLink = dimension === "link";
   const names = isByLink ? (["domain", "code", "title"] as const) : [];
@@ -49,7 +53,7 @@ export function reportCsv(
       const shown = link && { ...link, domain: link.domain === null ? null : host(link.domain) };
       const named = names.map((name) => shown?.[name] ?? "");
       const more = [...(before ? [previousClicks ?? ""] : []), ...marks.map(({ mark }) => mark)];
-      return [value, ...named, clicks, visitors, ...more];
+      return [cellOfValue(value), ...named, clicks, visitors, ...more];
     }),
     ...Object.entries(rest).flatMap(([name, clicks]) =>
       clicks === 0 ? [] : [[name, ...names.map(() => ""), clicks, "", ...(before ? [""] : []), ...marks.map(() => "")]],
@@ -59,6 +63,15 @@ export function reportCsv(
     [dimension, ...names, "clicks", "visitors", ...(before ? ["previousClicks"] : []), ...titlesOfMarks],
     rows,
   );
+}
+
+/** The rows that stand for no value. */
+const restNames = { none: "(none)", other: "(other)", notItemised: "(not itemised)" };
+
+/** A visitor may send a value that reads like the name of such a row: it gets an apostrophe, as what a spreadsheet would run does. */
+function cellOfValue(value: string): string {
+  const plain = value.replace(/^'+/, "");
+  return Object.values(restNames).includes(plain) ? `'${value}` : value;
 }
 
 type Itemised = NonNullable<ClickReport["itemised"]>;
@@ -94,26 +107,26 @@ const csvOf = (titles: readonly string[], rows: readonly (readonly (string | num
   [titles, ...rows].map((row) => writeCsv(row.map(String))).join("");
 
 export type ClickRow = Readonly<Record<string, unknown>> & {
-  readonly link: { readonly domain: string; readonly code: string };
+  readonly link: { readonly value: string; readonly domain: string; readonly code: string };
 };
 
-const clickColumns = ["at", "domain", "code", "reason", "first", "weight", ...dimensions];
+const clickColumns = ["at", "domain", "code", "reason", "first", "weight", ...dimensions, "link"];
 
 export const clicksCsvTitle = (): string => writeCsv(clickColumns);
 
 export function clickCsv({ link, ...click }: ClickRow): string {
-  const shown: Readonly<Record<string, unknown>> = { ...click, domain: link.domain, code: link.code };
+  const shown: Readonly<Record<string, unknown>> = { ...click, domain: link.domain, code: link.code, link: link.value };
   return writeCsv(clickColumns.map((name) => String(shown[name] ?? "")));
 }
 
-const rowsMost = 1_000_000;
 const exportMs = 300_000;
 
 /**
  * A whole list, page by page: the next page is read when the client has taken this one, and if they may still have it. `still`
- * throws otherwise.
+ * throws otherwise. However long the list is, only a page of it is in memory; its time is limited. It is complete, or breaks off:
+ * an end after some number of rows would look complete, and nobody counts them.
  */
-export function streamPages<Place, Page extends { readonly items: readonly unknown[]; readonly next: Place | null }>(
+export function streamPages<Place, Page extends { readonly next: Place | null }>(
   read: (after: Place | undefined) => Promise<Page>,
   write: (page: Page) => string,
   title: string,
@@ -122,7 +135,7 @@ export function streamPages<Place, Page extends { readonly items: readonly unkno
   const encoder = new TextEncoder();
   const end = clock.elapsed() + exportMs;
   let after: Place | undefined;
-  let [rows, isFirst] = [0, true];
+  let isFirst = true;
   return new ReadableStream({
     async pull(controller) {
       // An empty page is not the end, and a pull that adds nothing would not be repeated.
@@ -130,12 +143,11 @@ export function streamPages<Place, Page extends { readonly items: readonly unkno
         if (!isFirst) await still();
         const page = await read(after);
         const text = `${isFirst ? title : ""}${write(page)}`;
-        rows += page.items.length;
         after = page.next ?? undefined;
         if (text !== "") controller.enqueue(encoder.encode(text));
         sent = text !== "";
         isFirst = false;
-        if (page.next === null || rows >= rowsMost) {
+        if (page.next === null) {
           controller.close();
           return;
         }

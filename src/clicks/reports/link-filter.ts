@@ -7,12 +7,14 @@ import type { ClickFilter } from "./filters.ts";
 
 /**
  * Links in filters: an ID, a code, or host/code on a custom domain. A deleted link has no ID any more, but its clicks keep its
- * code: the code means the link that has it now, or else the deleted ones that had it. A link that never was is an error,
- * since an empty report would look like a link without clicks.
+ * code: the code means the link that has it now, or else the deleted ones that had it. With the number that reports add to the code of
+ * a deleted link, it means that one, whoever else has the code. A link that never was is an error, since an empty report would
+ * look like a link without clicks.
  */
 export async function linkNumbers(own: TenantDb, values: readonly string[]): Promise<LinkNumber[]> {
   const ids = values.flatMap((value) => parseId("link", value) ?? []);
-  const places = values.filter((value) => parseId("link", value) === undefined).map(placeOf);
+  const named = values.filter((value) => parseId("link", value) === undefined).map(placeOf);
+  const places = named.filter(({ number }) => number === undefined);
   const numbers: LinkNumber[] = [];
   if (ids.length > 0) {
     const rows = await own.selectFrom("links").select(["id", "number"]).where("id", "in", ids).execute();
@@ -20,6 +22,7 @@ export async function linkNumbers(own: TenantDb, values: readonly string[]): Pro
     if (missing !== undefined) throw unknown(`No link has the ID ${missing}. Name a deleted link by its code.`);
     numbers.push(...rows.flatMap(({ number }) => number ?? []));
   }
+  numbers.push(...(await numbered(own, named)));
   if (places.length === 0) return numbers;
   const live = await own.selectFrom("links").select(["number", "domain", "code"]).where(isOneOf(places)).execute();
   const rest = places.filter((place) => !live.some((row) => isSame(row, place)));
@@ -32,15 +35,35 @@ export async function linkNumbers(own: TenantDb, values: readonly string[]): Pro
   return [...numbers, ...deleted.map(({ link }) => link)];
 }
 
+/** Those that are named with their number. */
+async function numbered(own: TenantDb, places: readonly Place[]): Promise<LinkNumber[]> {
+  const wanted = places.flatMap(({ number }) => number ?? []);
+  if (wanted.length === 0) return [];
+  const clicked = own.selectFrom("click_links").select(["link", "domain", "code"]).where("link", "in", wanted);
+  const rows = await clicked.execute();
+  const missing = places.find(
+    (place) => place.number !== undefined && !rows.some((row) => row.link === place.number && isSame(row, place)),
+  );
+  if (missing !== undefined) throw unknown(`No link with clicks is ${missing.code}@${missing.number}.`);
+  return wanted;
+}
+
 interface Place {
   readonly domain: string;
   readonly code: string;
+  readonly number?: LinkNumber;
 }
 
 function placeOf(value: string): Place {
   const slash = value.indexOf("/");
-  return { domain: slash < 0 ? "" : value.slice(0, slash), code: value.slice(slash + 1) };
+  const domain = slash < 0 ? "" : value.slice(0, slash);
+  const [, code, digits] = numberedCode.exec(value.slice(slash + 1)) ?? [];
+  if (code === undefined) return { domain, code: value.slice(slash + 1) };
+  return { domain, code, number: Number(digits) as LinkNumber };
 }
+
+/** No code has an "@". */
+const numberedCode = /^([^@]+)@(\d{1,15})$/;
 
 const isOneOf = (places: readonly Place[]): RawBuilder<boolean> => {
   const each = places.map(({ domain, code }) => raw<boolean>`(domain = ${domain} and code = ${code})`);
@@ -65,8 +88,9 @@ export function storedFilters(filters: readonly ClickFilter[], domainOf: (host: 
     if (filter.field === "domain") return { ...filter, values: filter.values.map(stored) };
     if (filter.field !== "link") return filter;
     const values = filter.values.map((value) => {
-      const { domain, code } = placeOf(value);
-      const found = value.includes("/") ? stored(domain) : "";
+      const slash = value.indexOf("/");
+      const [host, code] = [value.slice(0, Math.max(0, slash)), value.slice(slash + 1)];
+      const found = slash < 0 ? "" : stored(host);
       return found === "" ? code : `${found}/${code}`;
     });
     return { ...filter, values };

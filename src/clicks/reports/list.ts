@@ -1,14 +1,14 @@
 import { type RawBuilder, sql as raw } from "kysely";
 import type { Clock } from "../../base/clock.ts";
 import { dayMs } from "../../base/clock.ts";
-import type { LinkId, TenantId } from "../../base/ids.ts";
+import type { TenantId } from "../../base/ids.ts";
 import { type HitReason, hitReasons } from "../../redirect/decide.ts";
 import type { LinkNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
-import { type ClickFacts, dimensions, firstToLink, firstToTenant, tooLate } from "../click.ts";
+import { type ClickFacts, dimensions, firstToLink, firstToTenant, none, tooLate } from "../click.ts";
 import { everyLevel } from "../event-shelves.ts";
 import { createValueNames } from "../rollups/value-names.ts";
-import { linksNumbered } from "./clicked-links.ts";
+import { linksNumbered, type NumberedLink } from "./clicked-links.ts";
 import { chooseSample, type EventScope, eventsOf, eventsReadMost } from "./events.ts";
 import type { ClickFilter } from "./filters.ts";
 import { dayBegin, type KeyPlace, listedColumns, readDay } from "./list-day.ts";
@@ -42,7 +42,7 @@ export interface ClickPage {
 
 export interface ListedClick {
   readonly at: number;
-  readonly link: { readonly id: LinkId | null; readonly domain: string; readonly code: string };
+  readonly link: Pick<NumberedLink, "value" | "id" | "domain" | "code">;
   readonly reason: HitReason;
   /** The day's first visit to the link, or to the tenant. Null: it came too late to tell. */
   readonly first: boolean | null;
@@ -143,10 +143,10 @@ async function shownClicks(
   const bit = whose === "link" ? firstToLink : firstToTenant;
   return clicks.map((click) => {
     const [at = 0, , link = 0, reason = 0, first = 0] = click;
-    const { id = null, domain = "", code = "" } = links.get(link) ?? {};
+    const { value = none, id = null, domain = "", code = "" } = links.get(link) ?? {};
     return {
       at,
-      link: { id, domain, code },
+      link: { value, id, domain, code },
       reason: hitReasons[reason] ?? "counted",
       first: (first & tooLate) !== 0 ? null : (first & bit) !== 0,
       facts: Object.fromEntries(

@@ -75,7 +75,7 @@ const list = {
   ...pageParams,
   format: z.enum(["json", "csv", "jsonl"]).optional().openapi({
     description:
-      "`csv` and `jsonl` stream all matching clicks, at most a million, without pages and without a sample. Clicks of a day with more than 125,000 come in no order.",
+      "`csv` and `jsonl` stream all matching clicks, without a sample: `limit` and `cursor` do not apply. A download that takes more than five minutes breaks off. Clicks of a day with more than 125,000 come in no order.",
   }),
 };
 
@@ -121,7 +121,7 @@ const topLinkSchema = z
   });
 
 const breakdownValueSchema = z.object({
-  value: z.string(),
+  value: z.string().openapi({ description: "What a filter takes for it." }),
   clicks: z.int(),
   visitors: z.int(),
   link: topLinkSchema.optional(),
@@ -174,7 +174,10 @@ export const reportSchema = z
 const clickSchema = z
   .object({
     at: z.string(),
-    link: z.object({ id: z.string().nullable(), domain: z.string(), code: z.string() }),
+    link: z.object({
+      value: z.string().openapi({ description: "What a filter `link=` takes for this link, also if it was deleted." }),
+      ...{ id: z.string().nullable(), domain: z.string(), code: z.string() },
+    }),
     reason: z.enum(hitReasons),
     first: z.boolean().nullable().openapi({
       description:

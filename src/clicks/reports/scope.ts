@@ -9,6 +9,7 @@ import { ofTenant, type TenantDb } from "../../sql/tenant-db.ts";
 import { tenantNumberOf } from "../../tenants/tenant-number.ts";
 import { type Dimension, none, other } from "../click.ts";
 import { defaultZone } from "../events/days.ts";
+import { packedMark, readTagList } from "../events/tag-list.ts";
 import type { EventScope } from "./events.ts";
 import { type ClickFilter, lowerAscii } from "./filters.ts";
 import { linkNumbers } from "./link-filter.ts";
@@ -192,6 +193,7 @@ async function idsOfTags({ db }: Pick<Sql, "db">, tenant: TenantNumber, tags: re
   const named = tags.filter((tag) => tag !== none);
   const ids: number[] = named.length < tags.length ? [0] : [];
   if (named.length === 0) return ids;
+  const isPacked = raw<boolean>`value like ${`${packedMark}%`}`;
   const holds = named.map((tag) => raw<boolean>`value like ${`%${escapeLike(JSON.stringify(tag))}%`} escape '\\'`);
   for (let last = ""; ; ) {
     const rows = await db
@@ -200,12 +202,12 @@ async function idsOfTags({ db }: Pick<Sql, "db">, tenant: TenantNumber, tags: re
       .where("tenant", "=", tenant)
       .where("dimension", "=", "tags")
       .where("value", ">", last)
-      .where(raw<boolean>`(${raw.join(holds, raw` or `)})`)
+      .where(raw<boolean>`(${raw.join([isPacked, ...holds], raw` or `)})`)
       .orderBy("value")
       .limit(listsAtOnce)
       .execute();
-    // `like` is case-insensitive on SQLite, and a tag may contain the text of another.
-    const found = rows.filter(({ value }) => (JSON.parse(value) as string[]).some((tag) => named.includes(tag)));
+    // `like` is case-insensitive on SQLite, a tag may contain the text of another, and SQL cannot look into a list that is packed.
+    const found = rows.filter(({ value }) => readTagList(value).some((tag) => named.includes(tag)));
     ids.push(...found.map(({ id }) => id));
     if (rows.length < listsAtOnce) return ids;
     last = rows.at(-1)?.value ?? "";

@@ -28,7 +28,7 @@ export interface LinksBefore {
   ofCut(links: readonly LinkNumber[]): Promise<ReadonlyMap<number, number>>;
 }
 
-/** Replaces numbers by what a filter takes for the link: its ID, or the code of a deleted one. */
+/** Replaces numbers by what a filter takes for the link: its ID, or the code and number of a deleted one. */
 export async function namedLinks(
   sql: Sql,
   tenant: TenantId,
@@ -42,20 +42,36 @@ export async function namedLinks(
     const known = clicks.get(value) ?? (isComplete ? 0 : null);
     return known === null ? null : known + (ofCut?.get(Number(value)) ?? 0);
   };
-  const values = breakdown.values.map((one): BreakdownValue => {
+  const all = breakdown.values.map((one): BreakdownValue => {
     const link = links.get(Number(one.value));
     return {
       ...one,
-      value: link === undefined ? none : filterValueOf(link),
-      link: link ?? forgotten,
+      value: link?.value ?? none,
+      link: link === undefined ? forgotten : topLinkOf(link),
       ...(before && { previousClicks: previousOf(before, one.value) }),
     };
   });
-  return { ...breakdown, values };
+  return { ...breakdown, values: together(all) };
 }
 
-const filterValueOf = ({ id, domain, code }: NumberedLink): string =>
-  id ?? (domain === "" ? code : `${domain}/${code}`);
+/** Links whose names are gone cannot be told apart, and are one row: no two rows have the same value. */
+function together(values: readonly BreakdownValue[]): readonly BreakdownValue[] {
+  const gone = values.filter(({ link }) => link === forgotten);
+  const [first] = gone;
+  if (first === undefined || gone.length === 1) return values;
+  const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0);
+  const before = gone.flatMap(({ previousClicks }) => previousClicks ?? []);
+  const row: BreakdownValue = {
+    ...first,
+    clicks: sumOf(gone.map(({ clicks }) => clicks)),
+    visitors: sumOf(gone.map(({ visitors }) => visitors)),
+    ...(first.previousClicks !== undefined && { previousClicks: before.length < gone.length ? null : sumOf(before) }),
+  };
+  const named = values.filter(({ link }) => link !== forgotten);
+  return [...named, row].toSorted((a, b) => b.clicks - a.clicks);
+}
+
+const topLinkOf = ({ id, domain, code, title }: NumberedLink): TopLink => ({ id, domain, code, title });
 
 const linksAtOnce = 100;
 

@@ -2,7 +2,9 @@ import { dayMs } from "../../base/clock.ts";
 import type { GroupNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { ofTenant } from "../../sql/tenant-db.ts";
+import { none } from "../click.ts";
 import { everyLevel, shelvesOf } from "../event-shelves.ts";
+import { readTagList } from "../events/tag-list.ts";
 import {
   activeLinks,
   type CountedRange,
@@ -202,9 +204,5 @@ async function groupSums({ db }: Sql, tenant: CondensedTenant, names: ValueNames
   };
 }
 
-/** The list of a link's tags is stored as JSON; none and "other" are no lists. */
-function groupsNamed(list: string | undefined, ofName: ReadonlyMap<string, GroupNumber>): GroupNumber[] {
-  if (list === undefined || !list.startsWith("[")) return [];
-  const tags = JSON.parse(list) as string[];
-  return [...new Set(tags)].flatMap((tag) => ofName.get(tag) ?? []);
-}
+const groupsNamed = (list: string | undefined, ofName: ReadonlyMap<string, GroupNumber>): GroupNumber[] =>
+  [...new Set(readTagList(list ?? none))].flatMap((tag) => ofName.get(tag) ?? []);

@@ -3,6 +3,7 @@ import type { LinkId, TenantId } from "../../base/ids.ts";
 import type { LinkVersion } from "../../cache/feed.ts";
 import { type Actor, recordHistory } from "../../history/history.ts";
 import { monthName } from "../../limits/window.ts";
+import type { LinkNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { type Params, statement } from "../../sql/statement.ts";
 import { type Db, ofTenant, type TenantDb, type Trx } from "../../sql/tenant-db.ts";
@@ -47,7 +48,8 @@ export function createMoveLink(sql: Sql): MoveLink {
         throw foreignDomain(domain);
       await lockLink.first(own, { id });
       const row = await selectLink.first(own, { id });
-      if (row === undefined) throw missing();
+      const { number } = (await selectNumber.first(own, { id })) ?? {};
+      if (row === undefined || number === undefined) throw missing();
       const before = toLink(row);
       if (expected !== undefined && expected !== before.version) throw changedMeanwhile();
       if (before.domain === domain) return { before, link: before, changes: [] };
@@ -59,8 +61,11 @@ export function createMoveLink(sql: Sql): MoveLink {
         throw new Problem("link_suspended", "The operator has suspended this link, so it cannot be moved.");
       }
       await setDomain.run(own, { id, domain, at });
-      // Its name once it is deleted.
-      await renameClicks.run(own, { id, domain });
+      // Its name once it is deleted. Clicks at the old address may still be on their way, and be its first: they must find it renamed.
+      if (number !== null) {
+        await insertClicks.run(own, { number, domain, code: to.code });
+        await renameClicks.run(own, { number, domain });
+      }
       await carryHits(trx, from, to, monthName(at));
       const link = { ...before, domain, version, updatedAt: at };
       await recordHistory(
@@ -95,11 +100,24 @@ const setDomain = statement((own: TenantDb, { id, domain, at }: Params<{ id: Lin
   own.updateTable("links").set({ domain, updated_at: at }).where("id", "=", id),
 );
 
-const renameClicks = statement((own: TenantDb, { id, domain }: Params<{ id: LinkId; domain: string }>) =>
+const selectNumber = statement((own: TenantDb, { id }: Params<{ id: LinkId }>) =>
+  own.selectFrom("links").select("number").where("id", "=", id),
+);
+
+interface ClicksName {
+  readonly number: LinkNumber;
+  readonly domain: string;
+}
+
+const insertClicks = statement((own: TenantDb, { number, domain, code }: Params<ClicksName & { code: string }>) =>
   own
-    .updateTable("click_links")
-    .set({ domain })
-    .where("link", "in", own.selectFrom("links").select("number").where("id", "=", id).where("number", "is not", null)),
+    .insertInto("click_links")
+    .values({ link: number, domain, code, clicks: 0, first_at: null, last_at: null })
+    .onConflict((conflict) => conflict.column("link").doNothing()),
+);
+
+const renameClicks = statement((own: TenantDb, { number, domain }: Params<ClicksName>) =>
+  own.updateTable("click_links").set({ domain }).where("link", "=", number),
 );
 
 const selectSuspended = statement((db: Db, { domain, code }: Params<{ domain: string; code: string }>) =>
