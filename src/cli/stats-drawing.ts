@@ -144,9 +144,9 @@ function changeOf(now: number, before: number): string {
 const painted = (change: string, paint: Paint): string =>
   (change.startsWith("▲") ? paint.green : change.startsWith("▼") ? paint.red : paint.dim)(change);
 
-/** A link by its place, and what it had before: nothing if that is not known. */
 const noneLabel = "(none)";
 
+/** A link by its place. */
 const labelOf = ({ value, link }: BreakdownValue): string => {
   // A visitor may send a value that reads like the name of the row for none.
   if (link === undefined) return value.replace(/^"+|"+$/g, "") === noneLabel ? `"${value}"` : value;
@@ -154,6 +154,7 @@ const labelOf = ({ value, link }: BreakdownValue): string => {
   return `${link.domain ? `${link.domain}/` : ""}${link.code}${link.id === null ? " (deleted)" : ""}`;
 };
 
+/** Against what a link had before: nothing if that is not known. */
 function linkChange({ clicks, previousClicks }: BreakdownValue): string {
   if (previousClicks === undefined || previousClicks === null) return "";
   return previousClicks === 0 ? "new" : changeOf(clicks, previousClicks);
