@@ -89,14 +89,14 @@ const dieAt = (times: number) =>
 const dyingAt: Readonly<Record<Exclude<Place, "at_random">, Edit>> = {
   after_commit: {
     file: "links/api.ts",
-    from: 'const link = await links.create(tenant, { ...toInput(c.req.valid("json")), ...(id && { id }) }, by);',
-    to: `const link = await links.create(tenant, { ...toInput(c.req.valid("json")), ...(id && { id }) }, by);
+    from: 'const link = await links.create(tenant, { ...toNewLink(c.req.valid("json")), ...(id && { id }) }, by);',
+    to: `const link = await links.create(tenant, { ...toNewLink(c.req.valid("json")), ...(id && { id }) }, by);
     ${dieAt(100)}`,
   },
   in_transaction: {
     file: "links/create/new-links.ts",
-    from: "const inserted = new Map<NewLink, number>();",
-    to: `const inserted = new Map<NewLink, number>(); ${dieAt(40)}`,
+    from: "const { results, created, lost } = divide(inspected, claimed);",
+    to: `const { results, created, lost } = divide(inspected, claimed); ${dieAt(40)}`,
   },
 };
 
