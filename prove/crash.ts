@@ -343,7 +343,7 @@ async function readSql(env: { QL_DATA: string }): Promise<{ links: Map<string, A
   return await look(env, async ({ db }) => {
     const links = await acrossTenants(db).selectFrom("links").select(["id", "code", "url"]).execute();
     const versions = await db.selectFrom("link_versions").select(["code", "state"]).execute();
-    const changes = await db.selectFrom("changes").select("code").distinct().execute();
+    const changes = await db.selectFrom("changes").select("code").where("kind", "=", "link").distinct().execute();
     const live = new Set(versions.filter(({ state }) => state === "live").map(({ code }) => code));
     const changed = new Set(changes.map(({ code }) => code));
     const codes = new Set(links.map(({ code }) => code));
