@@ -89,14 +89,14 @@ const dieAt = (times: number) =>
 const dyingAt: Readonly<Record<Exclude<Place, "at_random">, Edit>> = {
   after_commit: {
     file: "links/api.ts",
-    from: 'const link = await links.create(tenant, { ...toInput(c.req.valid("json")), ...(id && { id }) }, by);',
-    to: `const link = await links.create(tenant, { ...toInput(c.req.valid("json")), ...(id && { id }) }, by);
+    from: 'const link = await links.create(tenant, { ...toNewLink(c.req.valid("json")), ...(id && { id }) }, by);',
+    to: `const link = await links.create(tenant, { ...toNewLink(c.req.valid("json")), ...(id && { id }) }, by);
     ${dieAt(100)}`,
   },
   in_transaction: {
     file: "links/create/new-links.ts",
-    from: "const inserted = new Map<NewLink, number>();",
-    to: `const inserted = new Map<NewLink, number>(); ${dieAt(40)}`,
+    from: "const { results, created, lost } = divide(inspected, claimed);",
+    to: `const { results, created, lost } = divide(inspected, claimed); ${dieAt(40)}`,
   },
 };
 
@@ -343,7 +343,7 @@ async function readSql(env: { QL_DATA: string }): Promise<{ links: Map<string, A
   return await look(env, async ({ db }) => {
     const links = await acrossTenants(db).selectFrom("links").select(["id", "code", "url"]).execute();
     const versions = await db.selectFrom("link_versions").select(["code", "state"]).execute();
-    const changes = await db.selectFrom("changes").select("code").distinct().execute();
+    const changes = await db.selectFrom("changes").select("code").where("kind", "=", "link").distinct().execute();
     const live = new Set(versions.filter(({ state }) => state === "live").map(({ code }) => code));
     const changed = new Set(changes.map(({ code }) => code));
     const codes = new Set(links.map(({ code }) => code));

@@ -143,6 +143,13 @@ export const redis: Mistakes = {
     tests: counters,
     only: "a hold that runs out makes room",
   },
+  "holds-not-added-up": {
+    file: "redis/charge.lua",
+    from: "      held = held + amount\n",
+    to: "",
+    tests: counters,
+    only: "Redis a hold in sync takes over a newer version and holds",
+  },
   "retry-one-bucket-early": {
     file: "redis/charge.lua",
     from: "{ (bucket + limit.b + 1) * limit.a, amount }",

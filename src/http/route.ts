@@ -249,6 +249,17 @@ export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({
   content: { "application/json": { schema } },
 });
 
+/**
+ * The same schema for request bodies that are mostly plain: those that `isPlain` knows to be valid are not checked, and passed
+ * on as they are. All others are left to the schema, which is the only one that refuses.
+ */
+export function plainFirst<Schema extends z.ZodType>(schema: Schema, isPlain: (sent: unknown) => boolean): Schema {
+  const check = schema.safeParseAsync;
+  schema.safeParseAsync = async (sent, context) =>
+    isPlain(sent) ? { success: true, data: sent as z.output<Schema> } : await check(sent, context);
+  return schema;
+}
+
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it finds control characters, which are rejected.
 const lineControl = /[\u0000-\u001f\u007f-\u009f]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it finds control characters except tabs and line breaks.

@@ -3,10 +3,11 @@ import { type LinkId, parseId, type TenantId } from "../base/ids.ts";
 import type { Shares } from "../base/shares.ts";
 import type { Pages } from "../http/pagination.ts";
 import { invalidInput, problemBody } from "../http/problem.ts";
-import { type Api, actorOf, type Caller, json, jsonBody, route, z } from "../http/route.ts";
+import { type Api, actorOf, type Caller, json, jsonBody, plainFirst, route, z } from "../http/route.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { hitsWithin, type Link, type LinkState, stateless } from "./link.ts";
 import type { BulkResult, LinkInput, Links } from "./links.ts";
+import { isPlainLink } from "./plain-link.ts";
 import { type LinkQuery, type ListPosition, positionOf } from "./read/find.ts";
 import {
   bulkElementSchema,
@@ -25,6 +26,7 @@ import {
   toFields,
   toInput,
   toLinkQuery,
+  toNewLink,
 } from "./schemas.ts";
 
 /** All routes of links. */
@@ -38,7 +40,7 @@ const routes = {
       operationId: "createLink",
       summary: "Create a link",
       "x-repeatable": true,
-      request: { body: jsonBody(createSchema) },
+      request: { body: jsonBody(plainFirst(createSchema, isPlainLink)) },
     },
     { 201: json(linkSchema, "The new link") },
     "invalid_input",
@@ -176,7 +178,7 @@ export function linkRoutes(api: Api, settings: LinkApiSettings): void {
     const { tenant } = c.get("caller");
     const id = c.get("once")?.id("link");
     const by = actorOf(c.get("caller"));
-    const link = await links.create(tenant, { ...toInput(c.req.valid("json")), ...(id && { id }) }, by);
+    const link = await links.create(tenant, { ...toNewLink(c.req.valid("json")), ...(id && { id }) }, by);
     made(tenant);
     await wantTitle(link, c.req.valid("json"));
     c.header("location", `/api/links/${link.id}`);

@@ -63,6 +63,8 @@ export function readPlainLink(given: unknown): LinkInput | undefined {
   return read === Object.keys(sent).length ? input : undefined;
 }
 
+export const isPlainLink = (given: unknown): boolean => readPlainLink(given) !== undefined;
+
 export const sentCodeMost = 100;
 export const linkTitleMost = 200;
 export const linkTagMost = 50;

@@ -412,6 +412,9 @@ export function toInput(sent: z.infer<typeof createSchema>): LinkInput {
   };
 }
 
+/** The same, and quickly for a plain one. */
+export const toNewLink = (sent: z.infer<typeof createSchema>): LinkInput => readPlainLink(sent) ?? toInput(sent);
+
 /** Omitted fields stay; otherwise one replaces the other. */
 function destinationOf(url: string | null | undefined, file: string | null | undefined): Partial<LinkFields> {
   if (url === undefined && file === undefined) return {};

@@ -7,7 +7,7 @@ import { isCountry } from "../links/routing/countries.ts";
 
 /**
  * The country of an address, from a table that is part of the program: visitors are not looked up anywhere else. The
- * table (5 MB) is loaded at the start if facts of clicks are recorded, else when the first rule needs a country. Until then, and if it
+ * table (5 MB) is loaded after the start if facts of clicks are recorded, else when the first rule needs a country. Until then, and if it
  * cannot be read, the country is unknown. No redirect waits for it.
  *
  * A proxy may know better. Its header is used if the operator named it and the request came from one of our proxies:

@@ -129,6 +129,62 @@ local function readAll(limit)
   end
 end
 
+-- Adds up the holds. There may be hundreds, so it does so without their names, and keeps nothing of each. False if that is
+-- not enough: one has ended, is of this id, or is not ours.
+local function sumHolds(limit)
+  local holds = redis.call("HVALS", limit.holdsKey)
+  if #holds > 0 and redis.call("HEXISTS", limit.holdsKey, field) == 1 then
+    return false
+  end
+  local held, open, lastHold = 0, 0, 0
+  for _, hold in ipairs(holds) do
+    local amount, expires = string.match(hold, "^(%d+):(%d+)$")
+    if amount then
+      expires = tonumber(expires)
+      if expires <= now then
+        return false
+      end
+      held = held + amount
+      open = open + 1
+      if expires > lastHold then
+        lastHold = expires
+      end
+    elseif hold ~= format then
+      return false
+    end
+  end
+  limit.held, limit.open, limit.lastHold, limit.summed = held, open, lastHold, true
+  limit.count = limit.count + held
+  return true
+end
+
+-- Reads each hold, and when it stops counting.
+local function readHolds(limit)
+  local holds = redis.call("HGETALL", limit.holdsKey)
+  for f = 1, #holds, 2 do
+    if holds[f] == "f" then
+      if holds[f + 1] ~= format then
+        return { "garbage", limit.holdsKey }
+      end
+    else
+      local amount, expires = string.match(holds[f + 1], "^(%d+):(%d+)$")
+      if not amount then
+        return { "garbage", limit.holdsKey }
+      end
+      amount, expires = tonumber(amount), tonumber(expires)
+      if expires <= now then
+        limit.expired = add(limit.expired, holds[f])
+      elseif holds[f] ~= field then
+        limit.held = limit.held + amount
+        limit.count = limit.count + amount
+        limit.counting[#limit.counting + 1] = { expires, amount }
+        limit.open = limit.open + 1
+        limit.lastHold = math.max(limit.lastHold, expires)
+      end
+    end
+  end
+end
+
 -- Reads one limit: what counts, and when each part of it stops counting.
 local function read(i)
   local at = headArguments + (i - 1) * limitArguments
@@ -168,27 +224,17 @@ local function read(i)
   end
   limit.count = limit.before + limit.current
 
-  local holds = redis.call("HGETALL", limit.holdsKey)
-  for f = 1, #holds, 2 do
-    if holds[f] == "f" then
-      if holds[f + 1] ~= format then
-        return nil, { "garbage", limit.holdsKey }
-      end
-    else
-      local amount, expires = string.match(holds[f + 1], "^(%d+):(%d+)$")
-      if not amount then
-        return nil, { "garbage", limit.holdsKey }
-      end
-      amount, expires = tonumber(amount), tonumber(expires)
-      if expires <= now then
-        limit.expired = add(limit.expired, holds[f])
-      elseif holds[f] ~= field then
-        limit.held = limit.held + amount
-        limit.count = limit.count + amount
-        limit.counting[#limit.counting + 1] = { expires, amount }
-        limit.open = limit.open + 1
-        limit.lastHold = math.max(limit.lastHold, expires)
-      end
+  local count = limit.count
+  garbage = not sumHolds(limit) and readHolds(limit)
+  if garbage then
+    return nil, garbage
+  end
+  -- Each of them is needed to tell when the amount would fit.
+  if limit.summed and limit.count + limit.amount > limit.max then
+    limit.count, limit.held, limit.open, limit.lastHold = count, 0, 0, 0
+    garbage = readHolds(limit)
+    if garbage then
+      return nil, garbage
     end
   end
   -- All buckets are needed to tell when the amount would fit.

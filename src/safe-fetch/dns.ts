@@ -1,4 +1,4 @@
-import { lookup, Resolver } from "node:dns/promises";
+import type { Resolver } from "node:dns/promises";
 
 /** DNS lookups, through the given name servers or the resolver of this machine. */
 export interface Dns {
@@ -11,8 +11,12 @@ export interface Dns {
 const timeoutMs = 3_000;
 const tries = 2;
 
+/** When it is first used: loading it takes some milliseconds of every start. */
+const loadDns = () => import("node:dns/promises");
+
 export function createDns(servers: readonly string[]): Dns {
-  function resolver(): Resolver {
+  async function resolver(): Promise<Resolver> {
+    const { Resolver } = await loadDns();
     const made = new Resolver({ timeout: timeoutMs, tries });
     if (servers.length > 0) made.setServers([...servers]);
     return made;
@@ -21,8 +25,12 @@ export function createDns(servers: readonly string[]): Dns {
   return {
     async addresses(name) {
       // The resolver of this machine also reads its hosts file.
-      if (servers.length === 0) return (await lookup(name, { all: true })).map(({ address }) => address);
-      const asked = await Promise.allSettled([resolver().resolve4(name), resolver().resolve6(name)]);
+      if (servers.length === 0) {
+        const { lookup } = await loadDns();
+        return (await lookup(name, { all: true })).map(({ address }) => address);
+      }
+      const [ofIpv4, ofIpv6] = [await resolver(), await resolver()];
+      const asked = await Promise.allSettled([ofIpv4.resolve4(name), ofIpv6.resolve6(name)]);
       const found = asked.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
       if (found.length === 0) throw new Error(`${name} has no address`);
       return found;
@@ -30,7 +38,7 @@ export function createDns(servers: readonly string[]): Dns {
 
     async texts(name) {
       try {
-        return (await resolver().resolveTxt(name)).map((parts) => parts.join(""));
+        return (await (await resolver()).resolveTxt(name)).map((parts) => parts.join(""));
       } catch {
         return [];
       }

@@ -7,14 +7,22 @@ import { createVisitorHash } from "../clicks/facts/visitor-hash.ts";
 import type { VisitorSources } from "./redirect.ts";
 import type { Wiring } from "./wiring.ts";
 
-/** Takes clicks from the redirect, with facts about their visitors unless the operator switched them off. */
-export async function openCapture({ core, metrics }: Wiring, sources: VisitorSources): Promise<Capture> {
+/**
+ * Takes clicks from the redirect, with facts about their visitors unless the operator switched them off. `answered`: whoever
+ * waited for the socket does not wait for the country table too.
+ */
+export async function openCapture(
+  { core, metrics }: Wiring,
+  sources: VisitorSources,
+  answered: Promise<unknown>,
+): Promise<Capture> {
   const { config, clock, secretFor } = core;
   const { reportedAddressOf, countries, agentOf, isBot } = sources;
   const withFacts = config.QL_CLICK_FACTS === "on";
   const path = config.QL_CITY_DATABASE;
   const cities = withFacts && path !== undefined ? await openCityTable(path) : undefined;
-  const loaded = withFacts ? withDeadline(countries.load(), tableMs, "the country table").catch(() => {}) : undefined;
+  const load = () => withDeadline(countries.load(), tableMs, "the country table").catch(() => {});
+  const loaded = withFacts ? answered.then(load) : undefined;
 
   const visitOf = (request: Request, facts: boolean): SeenVisit =>
     withFacts && facts

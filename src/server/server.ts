@@ -63,8 +63,8 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** Whoever waited for the socket is answered before the rest of the start: its statements block the thread. */
-const answeredFirstMs = 20;
+/** Whoever waited for the socket is answered before the rest of the start, which blocks the thread. From shortly before it opens. */
+const answeredFirstMs = 25;
 const stopMs = 8_000; // running requests get this much of the ten seconds that a stop may take
 
 /** `peers`: the other workers, if this is one of several on the same port. */
@@ -155,14 +155,14 @@ async function serve(
     counts: countApi(metrics),
   });
   const sources = openVisitorSources(core, () => server, log);
-  const capture = await openCapture(wiring, sources);
+  const answered = setTimeout(answeredFirstMs);
+  const capture = await openCapture(wiring, sources, answered);
   openClicks(wiring, { capture, live });
   const parts = { peers, readiness, hits, cache, counters, guesses, mail, files, api, sources, capture, background };
   const server: Server = listen(wiring, parts);
   opened.defer(() => server.stop(stopMs));
 
   // Only now that nothing can fail any more: a key that was not shown would be lost.
-  const answered = setTimeout(answeredFirstMs);
   const firstKey = answered
     .then(() => core.tenants.isEmpty())
     .then((empty) => (empty ? createFirstTenant(core) : undefined));

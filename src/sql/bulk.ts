@@ -13,8 +13,8 @@ import type { Db, OwnedTable } from "./tenant-db.ts";
  * placeholders, in few lengths, so that few texts are prepared.
  */
 export interface BulkInsert<Handle, Row> {
-  /** The rows of `returning`. `texts`: the list that `tail` was given. */
-  run(db: Handle, values: readonly BulkValue[], texts?: readonly string[]): Promise<Row[]>;
+  /** The rows of `returning`. `texts`: the list that `tail` was given. `value`: that of `also`. */
+  run(db: Handle, values: readonly BulkValue[], texts?: readonly string[], value?: BulkValue): Promise<Row[]>;
 }
 
 export type BulkValue = string | number | null;
@@ -30,6 +30,8 @@ export interface BulkSettings<Table extends keyof Schema> {
   readonly columns: Partial<Record<keyof Schema[Table] & string, BulkType>>;
   /** What follows the rows: `on conflict …`, `returning …`. A function gets the end of `x …`: is x one of `texts`? */
   readonly tail?: string | ((isOneOfTexts: string) => string);
+  /** Another write, of the rows in `returned`, which has these columns. One statement for both on PostgreSQL; SQLite cannot do that. */
+  readonly also?: { readonly returned: string; readonly write: (value: string) => string };
 }
 
 /** Finds rows by thousands of keys at once. */
@@ -64,7 +66,7 @@ const shortMost = 16;
 
 export function bulkInsert<Table extends keyof Schema, Row = never>(
   dialect: Dialect,
-  { into, same = {}, columns, tail = "" }: BulkSettings<Table>,
+  { into, same = {}, columns, tail = "", also }: BulkSettings<Table>,
 ): BulkInsert<BulkHandle<Table>, Row> {
   const names = [...Object.keys(same), ...Object.keys(columns)];
   const types = [...Object.values(same), ...Object.values(columns)] as BulkType[];
@@ -80,15 +82,23 @@ export function bulkInsert<Table extends keyof Schema, Row = never>(
       const arrays = types.slice(once).map((type, place) => `$${once + place + 1}::${type}[]`);
       const rows = `select ${values.join("")}t.* from unnest(${arrays.join(", ")}) as t`;
       // "where true": otherwise "on conflict" could be read as the condition of a join.
-      return namedQuery(`${head} ${rows} where true ${ending(`= any($${width + 1}::text[])`)}`);
+      const insert = `${head} ${rows} where true ${ending(`= any($${width + 1}::text[])`)}`;
+      if (also === undefined) return namedQuery(insert);
+      const { returned, write } = also;
+      const second = write(`$${width + (hasTexts ? 2 : 1)}`);
+      return namedQuery(`with returned as (${insert}), second as (${second}) select ${returned} from returned`);
     };
     const [query, onceQuery] = [queryFor(0), queryFor(sameWidth)];
     return {
-      async run(db, values, texts = []) {
+      async run(db, values, texts = [], value = null) {
         if (values.length === 0) return [];
         const once = isSame(values, width, sameWidth) ? sameWidth : 0;
-        const parameters = types.map((_, column) => (column < once ? values[column] : arrayOf(values, column, width)));
-        return await execute<Row>(db, once > 0 ? onceQuery : query, hasTexts ? [...parameters, texts] : parameters);
+        const parameters: unknown[] = types.map((_, column) =>
+          column < once ? values[column] : arrayOf(values, column, width),
+        );
+        if (hasTexts) parameters.push(texts);
+        if (also !== undefined) parameters.push(value);
+        return await execute<Row>(db, once > 0 ? onceQuery : query, parameters);
       },
     };
   }

@@ -1,6 +1,6 @@
 import type { TenantId } from "../base/ids.ts";
 import type { Change, KeyVersion, LinkVersion } from "../cache/feed.ts";
-import { type BulkInsert, type BulkValue, bulkInsert, ofDialect } from "./bulk.ts";
+import { type BulkInsert, type BulkSettings, type BulkValue, bulkInsert, ofDialect } from "./bulk.ts";
 import type { CodeState } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 import { type Params, rowBatches, statement } from "./statement.ts";
@@ -85,14 +85,15 @@ export async function raiseVersions(
 export async function raiseVersions(sql: Sql, trx: Trx, what: Raise, at: number): Promise<Change[]> {
   if (raised.has(trx)) throw new Error("a transaction raises all of its versions at once");
   raised.add(trx);
-  const changes = await raise(sql, trx, what);
+  if ("claims" in what && sql.dialect === "postgres") return claimCodes(sql, trx, what, at);
+  const changes = await raise(sql, trx, what, at);
   await insertChanges[sql.dialect]().run(trx, toRows(changes, at));
   return changes;
 }
 
-function raise(sql: Sql, trx: Trx, what: Raise): Promise<Change[]> {
+function raise(sql: Sql, trx: Trx, what: Raise, at: number): Promise<Change[]> {
   if ("links" in what) return raiseLinks(sql, trx, what);
-  if ("claims" in what) return claimCodes(sql, trx, what);
+  if ("claims" in what) return claimCodes(sql, trx, what, at);
   if ("from" in what) return moveCode(sql, trx, what);
   return raiseKeys(trx, "kind" in what ? [what] : what);
 }
@@ -123,7 +124,7 @@ async function raiseLinks(sql: Sql, trx: Trx, { links, state }: RaiseLinks): Pro
  * twice goes to the first. Several tenants share a statement only on SQLite, which tries their claims one after the
  * other.
  */
-async function claimCodes({ dialect }: Sql, trx: Trx, { claims }: ClaimCodes): Promise<ClaimedCode[]> {
+async function claimCodes({ dialect }: Sql, trx: Trx, { claims }: ClaimCodes, at: number): Promise<ClaimedCode[]> {
   const values: BulkValue[] = [];
   const chosen: string[] = [];
   let before: Claim | undefined;
@@ -134,7 +135,8 @@ async function claimCodes({ dialect }: Sql, trx: Trx, { claims }: ClaimCodes): P
     values.push(claim.domain, 1, "live", claim.tenant, claim.code);
     if (!claim.generated) chosen.push(claim.code);
   }
-  const rows = await claimPlaces[dialect]().run(trx, values, chosen);
+  const claim = dialect === "postgres" ? claimAndFeed : claimPlaces;
+  const rows = await claim[dialect]().run(trx, values, chosen, at);
   return rows.map(({ domain, code, version, tenant_id: tenant }) => ({ kind: "link", domain, code, version, tenant }));
 }
 
@@ -225,17 +227,29 @@ interface ClaimedRow extends Place {
  * Codes that were never used or were purged, and those of the given list that their owner deleted. A custom domain passes
  * to another tenant with all its codes; on the server's own domain they keep their owner.
  */
-const claimPlaces = ofDialect<BulkInsert<Db, ClaimedRow>>((dialect) =>
+const claiming = {
+  into: "link_versions",
+  same: { domain: "text", version: "bigint", state: "text", tenant_id: "text" },
+  columns: { code: "text" },
+  tail: (isChosen) => `on conflict (domain, code) do update
+    set version = link_versions.version + 1, state = 'live', tenant_id = excluded.tenant_id
+    where link_versions.state = 'purged' or (link_versions.state = 'deleted'
+      and (link_versions.tenant_id = excluded.tenant_id or link_versions.domain <> '')
+      and link_versions.code ${isChosen})
+    returning domain, code, version, tenant_id`,
+} as const satisfies BulkSettings<"link_versions">;
+
+const claimPlaces = ofDialect<BulkInsert<Db, ClaimedRow>>((dialect) => bulkInsert(dialect, claiming));
+
+/** With their rows of the feed. */
+const claimAndFeed = ofDialect<BulkInsert<Db, ClaimedRow>>((dialect) =>
   bulkInsert(dialect, {
-    into: "link_versions",
-    same: { domain: "text", version: "bigint", state: "text", tenant_id: "text" },
-    columns: { code: "text" },
-    tail: (isChosen) => `on conflict (domain, code) do update
-      set version = link_versions.version + 1, state = 'live', tenant_id = excluded.tenant_id
-      where link_versions.state = 'purged' or (link_versions.state = 'deleted'
-        and (link_versions.tenant_id = excluded.tenant_id or link_versions.domain <> '')
-        and link_versions.code ${isChosen})
-      returning domain, code, version, tenant_id`,
+    ...claiming,
+    also: {
+      returned: "domain, code, version, tenant_id",
+      write: (at) => `insert into "changes" ("kind", "domain", "code", "version", "at")
+        select 'link', domain, code, version, ${at}::bigint from returned`,
+    },
   }),
 );
 
