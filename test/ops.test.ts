@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { must, type Site, siteOf, startSite } from "./e2e/servers.ts";
 import { find } from "./ground/machine.ts";
+import { mutant } from "./ground/mutant.ts";
 import { postgresAvailable } from "./ground/postgres.ts";
 import { runProcess, until } from "./ground/process.ts";
 import { type RedisServer, redisAvailable, startRedis } from "./ground/redis.ts";
@@ -120,7 +121,14 @@ if (postgresAvailable() && redisAvailable()) {
     beforeAll(async () => {
       redis = await startRedis({ settings: ["--maxmemory", "50mb"] });
       const settings = { REDIS_URL: redis.url };
-      const { server, env } = await startSite("PostgreSQL", settings);
+      // A copy of the program that looks at what it depends on every second.
+      const source = mutant(
+        ["readiness", "redis-info"].map((job) => ({
+          ...{ file: "server/jobs.ts", from: `name: "${job}", everyMs: 15 * second` },
+          to: `name: "${job}", everyMs: second`,
+        })),
+      );
+      const { server, env } = await startSite("PostgreSQL", settings, source);
       site = siteOf(server, { ...env, ...settings });
       must(await site.cli("link", "create", "https://example.com/elsewhere"));
       let visits = 0;

@@ -27,10 +27,11 @@ const untilSeen = (reader: LiveReader, code: string, click: () => void) =>
     return codes(reader).includes(code) || undefined;
   });
 
+// They mostly wait for the next announcement: side by side that takes a third of the time.
 if (redisAvailable()) {
   const kinds = { "one Redis": startRedis, Sentinel: startRedisSentinel, Cluster: startRedisCluster };
   describe.each(Object.entries(kinds))("on %s", (_, startKind) => {
-    test("a click in one process is seen in the other, by its own tenant only, and only while somebody reads", async () => {
+    test.concurrent("a click in one process is seen in the other, by its own tenant only, and only while somebody reads", async () => {
       const redis = await startKind();
       const [here, there] = [startOn(redis.url), startOn(redis.url)];
       const [own, foreign] = [await watchLive(here.live, mine), await watchLive(here.live, others)];
@@ -48,7 +49,7 @@ if (redisAvailable()) {
     }, 60_000);
   });
 
-  test("while Redis is gone the stream says so once and shows this process's clicks; then all again", async () => {
+  test.concurrent("while Redis is gone the stream says so once and shows this process's clicks; then all again", async () => {
     const redis = await startRedis();
     const [here, there] = [startOn(redis.url), startOn(redis.url)];
     const reader = await watchLive(here.live);
@@ -74,7 +75,7 @@ if (redisAvailable()) {
     await redis.stop();
   }, 60_000);
 
-  test("a Redis that hangs is noticed too, and blocks nothing", async () => {
+  test.concurrent("a Redis that hangs is noticed too, and blocks nothing", async () => {
     const redis = await startRedis();
     const here = startOn(redis.url);
     const reader = await watchLive(here.live);

@@ -19,13 +19,16 @@ import { createLog } from "../../src/base/log.ts";
 import type { NewLink } from "../../src/links/create/new-links.ts";
 import type { Link } from "../../src/links/link.ts";
 import { migrate } from "../../src/sql/migrate.ts";
+import { openPostgres } from "../../src/sql/postgres.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { byCommand } from "../ground/actors.ts";
 import { type Edit, mutant } from "../ground/mutant.ts";
 import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
 import { until } from "../ground/process.ts";
 
-const rounds = 30;
+// Each mistake is noticed in the first six; that of a move, which meets its like less often, in the first twelve.
+const rounds = 12;
+const roundsWithMoves = 30;
 const timeoutMs = 120_000;
 const deadlock = "40P01";
 const hosts = ["", "a.example", "b.example"];
@@ -54,11 +57,20 @@ const load = async (folder: string): Promise<Code> => ({
   tenants: await import(join(folder, "tenants/tenants.ts")),
 });
 
+/** No mistake below is in a migration, so the tables are made once. */
+async function newDatabase(): Promise<string> {
+  const fill = async (url: string) => {
+    const sql = openPostgres(url, { connections: 1 }, log);
+    await migrate(sql);
+    await sql.close();
+  };
+  return await (await sharedPostgres()).createFilled("locks", fill, "locks");
+}
+
 /** Two servers on a new database, which looks for deadlocks at once instead of after a second. */
 async function openTwo({ postgres: { openPostgres } }: Code): Promise<[Sql, Sql]> {
-  const url = await (await sharedPostgres()).createDatabase("locks");
+  const url = await newDatabase();
   const first = openPostgres(url, { connections: 1 }, log);
-  await migrate(first);
   const name = raw.id(new URL(url).pathname.slice(1));
   await raw`alter database ${name} set deadlock_timeout = '2ms'`.execute(first.db);
   await first.close();
@@ -79,7 +91,7 @@ async function race(
   await addDomains(code, one, tenant);
   const failures: string[] = [];
   // A planted mistake gets more chances: what it takes is two transactions that meet at the right moment.
-  const most = stopEarly ? rounds * 5 : rounds;
+  const most = stopEarly ? 150 : more === undefined ? rounds : roundsWithMoves;
   for (let round = 0; round < most && !(stopEarly && failures.includes(deadlock)); round++) {
     const work = [
       ...[...callers(code, one, tenant, files, round), ...callers(code, two, tenant, files, round + 1)],
@@ -236,9 +248,8 @@ const defaults = ["a.example", "b.example", "c.example", "d.example"];
  * indexes are off and rows were inserted in the opposite order, so that only the query itself can bring the right one.
  */
 async function locksOfDefault(code: Code): Promise<Observed[]> {
-  const url = await (await sharedPostgres()).createDatabase("defaults");
+  const url = await newDatabase();
   const sql = code.postgres.openPostgres(url, { connections: 1 }, log);
-  await migrate(sql);
   const { id: tenant } = await code.tenants
     .createTenants(sql, clock)
     .create("chooser", "Chooser", byCommand, "unlimited");

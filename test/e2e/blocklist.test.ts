@@ -2,10 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type DnsServer, startDns } from "../ground/dns.ts";
+import { mutant } from "../ground/mutant.ts";
 import { until } from "../ground/process.ts";
 import { cli } from "../ground/server.ts";
 import { tempFolder } from "../ground/temp.ts";
 import { databases, type LinkBody, must, type ProblemBody, type Site, startSite } from "./servers.ts";
+
+/** A copy of the program that looks at the list ten times as often. */
+const source = mutant([
+  { file: "server/jobs.ts", from: 'name: "blocklist", everyMs: 3 * second', to: 'name: "blocklist", everyMs: 300' },
+]);
 
 for (const database of databases) {
   describe(`the blocklist on ${database}`, () => {
@@ -25,7 +31,7 @@ for (const database of databases) {
         () => undefined,
         (name) => (published.has(name) ? [published.get(name) ?? ""] : undefined),
       );
-      site = await startSite(database, { QL_BLOCKLIST: path, QL_DNS_SERVERS: dns.address });
+      site = await startSite(database, { QL_BLOCKLIST: path, QL_DNS_SERVERS: dns.address }, source);
     });
 
     afterAll(async () => {

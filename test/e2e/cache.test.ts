@@ -34,16 +34,12 @@ async function mendedLink(site: Site): Promise<string> {
   return code;
 }
 
-function dropsOn(place: string, start: () => Promise<Site>) {
+function dropsOn(place: string, running: () => Site) {
   describe(`cache drop on ${place}`, () => {
     let site: Site;
 
-    beforeAll(async () => {
-      site = await start();
-    });
-
-    afterAll(async () => {
-      expect(await site.server.stop()).toBe(0);
+    beforeAll(() => {
+      site = running();
     });
 
     test("makes every server reload a link whose row was corrected by hand", async () => {
@@ -73,7 +69,21 @@ function dropsOn(place: string, start: () => Promise<Site>) {
   });
 }
 
-for (const database of databases) dropsOn(database, () => startSite(database));
+for (const database of databases) {
+  describe(database, () => {
+    let site: Site;
+
+    beforeAll(async () => {
+      site = await startSite(database);
+    });
+
+    afterAll(async () => {
+      expect(await site.server.stop()).toBe(0);
+    });
+
+    dropsOn(database, () => site);
+  });
+}
 
 describe("cache without Redis", () => {
   test("says what that means", async () => {
@@ -103,8 +113,6 @@ if (postgresAvailable() && redisAvailable()) {
     return siteOf(server, { ...env, REDIS_URL });
   };
 
-  dropsOn("PostgreSQL with Redis", async () => startOn(await startRedis()));
-
   describe("cache with Redis", () => {
     let redis: RedisServer;
     let site: Site;
@@ -122,9 +130,11 @@ if (postgresAvailable() && redisAvailable()) {
     });
 
     afterAll(async () => {
-      await site.server.stop();
+      expect(await site.server.stop()).toBe(0);
       await redis.stop();
     });
+
+    dropsOn("PostgreSQL with Redis", () => site);
 
     test("get shows what Redis has, for how long, and whether it was corrected", async () => {
       const { code } = await site.create({ url: right });

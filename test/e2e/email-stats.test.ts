@@ -1,5 +1,6 @@
 /** The operator sees what of the platform's hourly limit is used, by what and by whom, on every kind of site. */
 import { describe, expect, test } from "bun:test";
+import { mutant } from "../ground/mutant.ts";
 import { until } from "../ground/process.ts";
 import { redisAvailable, startRedis } from "../ground/redis.ts";
 import { databases, metric, must, type Site, siteOf, startSite } from "./servers.ts";
@@ -27,6 +28,15 @@ async function share(site: Site, key?: string): Promise<number> {
   return (await site.call("POST", `/api/links/${id}/share`, { ...options, body: { to: "ann@example.com" } })).status;
 }
 
+/** A copy of the program whose metrics follow ten times as soon. */
+const source = mutant([
+  {
+    file: "server/jobs.ts",
+    from: 'name: "platform-emails", everyMs: 10 * second',
+    to: 'name: "platform-emails", everyMs: second',
+  },
+]);
+
 const places = [...databases.map((database) => ({ database, redis: false })), { database: "PostgreSQL", redis: true }];
 
 for (const { database, redis: withRedis } of places as { database: "SQLite" | "PostgreSQL"; redis: boolean }[]) {
@@ -35,7 +45,7 @@ for (const { database, redis: withRedis } of places as { database: "SQLite" | "P
     test("ordinary mail stops before the reserved fifth, and the operator sees how far it is", async () => {
       const redis = withRedis ? await startRedis() : undefined;
       const settings = { QL_EMAILS_PER_HOUR: "5", ...(redis && { REDIS_URL: redis.url }) };
-      const { server, env } = await startSite(database, settings);
+      const { server, env } = await startSite(database, settings, source);
       const site = siteOf(server, { ...env, ...settings });
       const nothing = { used: 0, limit: 5, left: 5, ordinaryLimit: 4, ordinaryLeft: 4, reserved: 1, resetsAt: null };
       expect(await shown(site)).toEqual({ platform: { ...nothing, kinds: {} }, tenants: [] });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
+import { mutant } from "../ground/mutant.ts";
 import { until } from "../ground/process.ts";
 import { redisAvailable, startRedis } from "../ground/redis.ts";
 import { startS3 } from "../ground/s3.ts";
@@ -422,7 +423,9 @@ for (const database of databases) {
 describe("with a bucket", () => {
   test("bytes go straight to the store and come from there; what is stored is counted, and gone when it is deleted", async () => {
     const s3 = startS3();
-    const site = await startSite("SQLite", { S3_URL: s3.url });
+    // A copy of the program whose jobs look every second whether they are due.
+    const source = mutant([{ file: "base/jobs.ts", from: "lookMs = 15_000", to: "lookMs = 1_000" }]);
+    const site = await startSite("SQLite", { S3_URL: s3.url }, source);
     const call = (method: string, path: string, body?: unknown) =>
       site.call(method, path, body === undefined ? {} : { body });
     const standing = async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mutant } from "../ground/mutant.ts";
+import { type Edit, mutant } from "../ground/mutant.ts";
 import { until } from "../ground/process.ts";
 import { redisAvailable, startRedis } from "../ground/redis.ts";
 import { startServer } from "../ground/server.ts";
@@ -10,6 +10,10 @@ interface Finding {
   readonly check: string;
   readonly found: string;
 }
+
+/** Copies of the program that look at the table every two seconds. */
+const soon: Edit = { file: "base/jobs.ts", from: "lookMs = 15_000", to: "lookMs = 2_000" };
+const source = mutant([soon]);
 
 const jobFindings = async ({ cli }: Site) =>
   (JSON.parse((await cli("doctor", "--json")).stdout) as Finding[]).filter(({ check }) => check === "jobs");
@@ -25,11 +29,11 @@ const makeDue = (site: Pick<Site, "env">, ...jobs: string[]) =>
     return rows.length === jobs.length || undefined;
   });
 
-// They mostly wait for the next look at the table: side by side that takes a third of the time.
+// They mostly wait for the next look at the table.
 test.concurrent.each([...databases])(
   "on %s doctor and metrics show a job that fails, and that it works again",
   async (database) => {
-    const site = await startSite(database);
+    const site = await startSite(database, {}, source);
     try {
       expect(await jobFindings(site)).toMatchObject([{ status: "ok" }]);
       // The sync of files cannot add up the tenants' rows.
@@ -63,7 +67,7 @@ test.concurrent.each([...databases])(
 );
 
 test.concurrent("an embedded server that was killed in the middle of a job runs it again when it starts", async () => {
-  const site = await startSite("SQLite");
+  const site = await startSite("SQLite", {}, source);
   const started = async () => (await query(site.env, "select started_at from jobs where name = 'clean'"))[0];
   // As if the run did not end: the claim stays.
   const unended = `create trigger unended after update of holder on jobs when new.holder is null begin
@@ -80,7 +84,7 @@ test.concurrent("an embedded server that was killed in the middle of a job runs 
   );
   await site.server.kill();
   await query(site.env, "drop trigger unended");
-  const again = await startServer({ env: site.env, dataDir: site.server.dataDir, key: site.server.key });
+  const again = await startServer({ env: site.env, dataDir: site.server.dataDir, key: site.server.key, source });
   try {
     await until("the job to run again", async () => !Bun.deepEquals(await started(), first) || undefined, 45_000);
   } finally {
@@ -100,9 +104,9 @@ const noteRuns = [
 if (redisAvailable() && databases.includes("PostgreSQL")) {
   test.concurrent("of two servers one runs a job that is one for all, once per interval, and both know when", async () => {
     const redis = await startRedis();
-    const one = await startSite("PostgreSQL", { REDIS_URL: redis.url });
+    const one = await startSite("PostgreSQL", { REDIS_URL: redis.url }, source);
     const env = { ...one.env, REDIS_URL: redis.url };
-    const other = siteOf(await startServer({ env, dataDir: one.server.dataDir, key: one.server.key }), one.env);
+    const other = siteOf(await startServer({ env, dataDir: one.server.dataDir, key: one.server.key, source }), one.env);
     const intervals = 2;
     try {
       for (const statement of noteRuns) await query(one.env, statement);
@@ -129,6 +133,7 @@ if (redisAvailable() && databases.includes("PostgreSQL")) {
     const redis = await startRedis();
     // A copy of the program that waits for seconds instead of a minute.
     const source = mutant([
+      soon,
       { file: "sql/instances.ts", from: "silentMs = 60_000", to: "silentMs = 9_000" },
       { file: "sql/heartbeat.ts", from: "lapseMs = 40_000", to: "lapseMs = 7_000" },
     ]);

@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { mutant } from "../ground/mutant.ts";
 import { until } from "../ground/process.ts";
 import { databases, type LinkBody, type ProblemBody, type Site, startSite } from "./servers.ts";
+
+/** A copy of the program that looks for links to check ten times as often. */
+const source = mutant([
+  { file: "server/jobs.ts", from: 'name: "targets", everyMs: 10 * second', to: 'name: "targets", everyMs: second' },
+]);
 
 for (const database of databases) {
   describe(`titles and targets on ${database}`, () => {
@@ -21,7 +27,8 @@ for (const database of databases) {
       await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve));
       const { port } = page.address() as AddressInfo;
       url = `http://127.0.0.1:${port}/`;
-      site = await startSite(database, { QL_FETCH_ALLOW: "127.0.0.1", QL_FETCH_PORTS: `80,443,${port}` });
+      const settings = { QL_FETCH_ALLOW: "127.0.0.1", QL_FETCH_PORTS: `80,443,${port}` };
+      site = await startSite(database, settings, source);
     });
 
     afterAll(async () => {

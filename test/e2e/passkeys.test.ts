@@ -1,5 +1,5 @@
 /** Passkeys in a real Chromium, whose virtual authenticator signs like a phone. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser as Chromium, Page } from "playwright-core";
 import { systemClock } from "../../src/base/clock.ts";
 import { passkeysMost } from "../../src/people/factors/passkey-rows.ts";
@@ -33,6 +33,17 @@ let chromium: Chromium;
 /** A page of another origin on the same host: for browsers, passkeys of "localhost" are passkeys of both. */
 let elsewhere: ReturnType<typeof Bun.serve>;
 
+/** Pages are used again: to open one takes longer than most cases. All that a case leaves behind is its device. */
+const free: Page[] = [];
+const inUse: { page: Page; device: Authenticator }[] = [];
+
+afterEach(async () => {
+  for (const { page, device } of inUse.splice(0)) {
+    await device.remove();
+    free.push(page);
+  }
+});
+
 beforeAll(async () => {
   chromium = await openChromium();
   elsewhere = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("another site") });
@@ -56,9 +67,11 @@ for (const database of databases) {
     });
 
     async function openPage(origin = originOf(site), device = {}): Promise<{ page: Page; device: Authenticator }> {
-      const page = await chromium.newPage();
+      const page = free.pop() ?? (await chromium.newPage());
       await page.goto(`${origin}/healthz`);
-      return { page, device: await addAuthenticator(page, device) };
+      const opened = { page, device: await addAuthenticator(page, device) };
+      inUse.push(opened);
+      return opened;
     }
 
     const begin = async (person: Browser): Promise<unknown> => {

@@ -147,12 +147,18 @@ const migrateAt = async (url: string): Promise<void> => {
   must(await cli(["migrate"], { env: { DATABASE_URL: url, QL_CODE_SALT: "any salt will do here" } }));
 };
 
-/** Without the limits of a plan or on guesses, so that no test depends on how many calls another one made. */
-export async function startSite(database: DatabaseName, more: Environment = {}): Promise<Site> {
+/**
+ * Without the limits of a plan or on guesses, so that no test depends on how many calls another one made. `source` is another
+ * copy of `src/`.
+ */
+export async function startSite(database: DatabaseName, more: Environment = {}, source?: string): Promise<Site> {
   const env = await newDatabase(database);
   const port = more.PORT === undefined ? {} : { port: Number(more.PORT) };
   const settings = { ...unguarded, ...env, ...more };
-  const server = await startServer({ dataDir: String(env.QL_DATA), env: settings, ...port });
+  const server = await startServer({
+    ...{ dataDir: String(env.QL_DATA), env: settings, ...port },
+    ...(source !== undefined && { source }),
+  });
   // Before the first call, so that the server has nothing of it in memory.
   must(await cli(["tenant", "update", "default", "--plan", "unlimited"], { env }));
   return siteOf(server, env);

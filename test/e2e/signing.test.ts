@@ -110,15 +110,16 @@ function starter(env: Environment) {
   return async (more: Environment = {}): Promise<Site> => {
     const own = { ...env, ...more };
     const server = await startServer({ dataDir: String(env.QL_DATA), env: { ...settings, ...own }, ...place });
-    place = { port: server.port, key: server.key };
     const site = siteOf(server, own);
-    must(await site.cli("tenant", "update", "default", "--plan", "unlimited"));
+    if (place === undefined) must(await site.cli("tenant", "update", "default", "--plan", "unlimited"));
+    place = { port: server.port, key: server.key };
     return site;
   };
 }
 
+// They mostly wait for starts and emails: side by side that takes half the time.
 describe.each([...databases])("on %s", (database) => {
-  test("after the code salt was changed all signatures are valid, and no visitor's split moves", async () => {
+  test.concurrent("after the code salt was changed all signatures are valid, and no visitor's split moves", async () => {
     const env = await newDatabase(database);
     if (env.DATABASE_URL !== undefined) env.QL_SIGNING_KEYS = key("k1", "1");
     const start = starter(env);
@@ -135,7 +136,7 @@ describe.each([...databases])("on %s", (database) => {
   }, 60_000);
 });
 
-test("an embedded server's keys are changed while it runs: before and after its next start everything is good", async () => {
+test.concurrent("an embedded server's keys are changed while it runs: before and after its next start everything is good", async () => {
   const env = await newDatabase("SQLite");
   const start = starter(env);
   const before = await start();
@@ -160,7 +161,7 @@ test("an embedded server's keys are changed while it runs: before and after its 
   await leaked.server.stop();
 }, 60_000);
 
-test("an embedded server that signed with its salt until now makes keys, and what it signed stays good", async () => {
+test.concurrent("an embedded server that signed with its salt until now makes keys, and what it signed stays good", async () => {
   const salt = "a salt that signed everything";
   const env = { ...(await newDatabase("SQLite")), QL_CODE_SALT: salt };
   const start = starter(env);
@@ -174,7 +175,7 @@ test("an embedded server that signed with its salt until now makes keys, and wha
 }, 60_000);
 
 if (postgresAvailable()) {
-  test("on PostgreSQL without keys the salt signs and stays; with those that the command prints it may go", async () => {
+  test.concurrent("on PostgreSQL without keys the salt signs and stays; with those that the command prints it may go", async () => {
     const env = await newDatabase("PostgreSQL");
     const start = starter(env);
     const before = await start();
@@ -211,7 +212,7 @@ if (postgresAvailable()) {
   }, 90_000);
 }
 
-test("the keys that the command prints can be set: those that are over are not among them", async () => {
+test.concurrent("the keys that the command prints can be set: those that are over are not among them", async () => {
   const over = Array.from({ length: 31 }, (_, i) => `${key(`k${i}`, "a")}@2020-01-01`);
   const env = { ...(await newDatabase("SQLite")), QL_SIGNING_KEYS: [key("now", "b"), ...over].join(",") };
   const printed = must(await cli(["secrets", "rotate", "--signing"], { env }));

@@ -5,6 +5,8 @@ export type Authenticator = {
   /** What the device keeps. */
   credentials(): Promise<readonly Credential[]>;
   addCredential(credential: Credential): Promise<void>;
+  /** Afterwards the page has no device, and may get another one. */
+  remove(): Promise<void>;
 };
 
 export type Credential = {
@@ -30,6 +32,10 @@ export async function addAuthenticator(page: Page, { verifiesUser = true } = {})
     credentials: async () => (await session.send("WebAuthn.getCredentials", { authenticatorId })).credentials,
     addCredential: async (credential) => {
       await session.send("WebAuthn.addCredential", { authenticatorId, credential });
+    },
+    remove: async () => {
+      await session.send("WebAuthn.removeVirtualAuthenticator", { authenticatorId });
+      await session.detach();
     },
   };
 }

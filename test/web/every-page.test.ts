@@ -1,8 +1,15 @@
 /** What holds for every page: no accessibility violation in either theme, no error, every text in one place, no overflow. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page, ViewportSize } from "playwright-core";
-import { type LinkBody, must, type Site, startSite } from "../e2e/servers.ts";
-import { type Dashboard, type DashboardPage, startDashboard, wide } from "../ground/dashboard.ts";
+import { type LinkBody, must, query, type Site, startSite } from "../e2e/servers.ts";
+import {
+  type AxeOnly,
+  axeFile,
+  type Dashboard,
+  type DashboardPage,
+  startDashboard,
+  wide,
+} from "../ground/dashboard.ts";
 import { makePerson, type TestPerson } from "../ground/people.ts";
 import { until } from "../ground/process.ts";
 import { type DashboardAddress, dashboardPages, settled, show } from "./pages.ts";
@@ -24,7 +31,7 @@ beforeAll(async () => {
   pages = await dashboardPages(person);
 }, pageMs);
 
-/** axe-core looks at every row of a list, and most links of the demo are alike. */
+/** axe-core looks at every row of a list, and most links of the demo are alike, as are rows of the log about them. */
 async function keepOneOfEachKind(): Promise<void> {
   const call = (method: string, path: string, body?: unknown) =>
     person.call(method, path, { workspace: "demo", ...(body !== undefined && { body }) });
@@ -33,6 +40,11 @@ async function keepOneOfEachKind(): Promise<void> {
   const alike = [...kinds.values()].flatMap((links) => links.slice(1).map(({ id }) => id));
   expect((await call("PATCH", "/api/links/bulk", { ids: alike, action: "delete" })).status).toBe(200);
   for (const id of alike) expect((await call("DELETE", `/api/trash/${id}`)).status).toBe(204);
+  const ids = alike.map((id) => `'${id}'`).join(", ");
+  await query(
+    site.env,
+    `delete from history where subject_id in (${ids}) and id not in (select max(id) from history group by action)`,
+  );
 }
 
 /** By what its row shows. */
@@ -58,10 +70,11 @@ async function turnInto({ page }: DashboardPage, size: ViewportSize, colorScheme
 }
 
 /**
- * Each page is loaded once, in the pseudo-language, whose texts are longer and disguised. axe-core checks all it knows on a wide touch
- * screen, which hides nothing until it is pointed at, and again when the page is turned into the narrowest phone in the dark theme.
+ * Each page is loaded once, in the pseudo-language, whose texts are longer and disguised, on the narrowest phone in the dark theme.
+ * There axe-core checks all that it knows, and again when the page is turned into a wide touch screen in the light theme, which hides
+ * nothing until it is pointed at. By then its texts are readable: one rule compares a label with what is shown.
  */
-test(
+test.concurrent(
   "no page has a violation that axe-core knows in either theme, an error, a request to another host, a text outside of web/texts, a width that a phone must scroll, or a button that a finger misses",
   async () => {
     const options = { isPhone: true };
@@ -72,26 +85,36 @@ test(
     for (const { page } of [signedIn, visitor]) {
       // Not in the frame of a mail, which has no storage.
       await page.addInitScript("if (window === top) localStorage.setItem('quicklink-language', 'pseudo')");
+      await page.addInitScript({ path: axeFile });
     }
     const [wrong, scrolls, small]: [string[], string[], string[]] = [[], [], []];
     const plain = new Map<string, Set<string>>();
     for (const { name, path, isVisitor } of pages) {
       const opened = isVisitor ? visitor : signedIn;
-      await turnInto(opened, wide, "light");
+      const { page } = opened;
+      await page.emulateMedia({ colorScheme: "dark" });
+      await page.setViewportSize({ width: narrowPx, height: tallPx });
       await show(opened, path);
-      const found = await opened.violations();
-      await turnInto(opened, { width: narrowPx, height: tallPx }, "dark");
-      found.push(...(await opened.violations()).map((violation) => `in the dark, ${violation}`));
-      const widthPx = await opened.page.evaluate<number>("document.documentElement.scrollWidth");
+      // What is behind a drawer is a page of its own.
+      const found = (await opened.violations(path.includes("drawer=") ? { within: "[data-drawer]" } : {}))
+        .filter((violation) => !violation.includes(labelRule))
+        .map((violation) => `in the dark, ${violation}`);
+      const widthPx = await page.evaluate<number>("document.documentElement.scrollWidth");
       if (widthPx > narrowPx) scrolls.push(`${name}: ${widthPx} px`);
-      small.push(...(await opened.page.evaluate<string[]>(smallTargets)).map((target) => `${name}: ${target}`));
-      for (const text of await opened.page.evaluate<string[]>(readableTexts)) {
+      small.push(...(await page.evaluate<string[]>(smallTargets)).map((target) => `${name}: ${target}`));
+      for (const text of await page.evaluate<string[]>(readableTexts)) {
         if (isOurs(text)) plain.set(text, (plain.get(text) ?? new Set()).add(name));
       }
       await turnInto(opened, wide, "light");
-      await opened.page.evaluate(undisguise);
-      const shown = found.filter((violation) => !violation.includes(labelRule));
-      shown.push(...(await opened.violations({ rules: [labelRule] })));
+      await page.evaluate(undisguise);
+      const shown = await opened.violations();
+      if (shown.some((violation) => violation.includes(labelRule))) {
+        // Unless a part of it was drawn again meanwhile, with disguised texts.
+        await page.evaluate(undisguise);
+        const labels = await opened.violations({ rules: [labelRule] });
+        shown.splice(0, shown.length, ...shown.filter((violation) => !violation.includes(labelRule)), ...labels);
+      }
+      shown.push(...found);
       wrong.push(...shown.map((violation) => `${name}: ${violation}`));
     }
     expect(wrong).toEqual([]);
@@ -161,7 +184,7 @@ const press = (page: Page, name: string | RegExp): Promise<void> =>
     .first()
     .click();
 
-test(
+test.concurrent(
   "no dialog, drawer, menu, popover or palette has a violation that axe-core knows in either theme",
   async () => {
     const opened = await dashboard.open(site, person);
@@ -169,17 +192,21 @@ test(
     const within = "[data-popup][data-open], [role=dialog][data-open]:not([data-drawer])";
     const popups = page.locator(within);
     const wrong: string[] = [];
+    // Each layer is opened in the theme in which the one before it was closed.
+    let theme: "light" | "dark" = "light";
     for (const [name, ways] of Object.entries(layers)) {
       await show(opened, pages.find((one) => one.name === name)?.path ?? name);
       for (const [layer, open] of ways) {
         await open(page);
         await popups.first().waitFor();
-        for (const theme of ["light", "dark"] as const) {
-          await turnInto(opened, wide, theme);
-          const found = await opened.violations({ within });
+        const check = async (only: AxeOnly) => {
+          const found = await opened.violations({ within, ...only });
           wrong.push(...found.map((violation) => `${name}, ${layer}, ${theme}: ${violation}`));
-        }
-        await turnInto(opened, wide, "light");
+        };
+        await check({});
+        theme = theme === "light" ? "dark" : "light";
+        await turnInto(opened, wide, theme);
+        await check({ rules: colourRules });
         await until(`${layer} to be closed`, async () => {
           if ((await popups.count()) === 0) return true;
           await page.keyboard.press("Escape");
@@ -192,6 +219,9 @@ test(
   },
   pageMs,
 );
+
+/** All that a theme changes. */
+const colourRules = ["color-contrast", "link-in-text-block"];
 
 /** It compares a label, which is disguised, with what is shown, which may be data and is not. */
 const labelRule = "label-content-name-mismatch";
@@ -209,7 +239,7 @@ const undisguise = `(() => {
   }
 })()`;
 
-test(
+test.concurrent(
   "a number that is not exact says so beside its name, and a card that fails leaves the others alone",
   async () => {
     const { page, goto, calm } = await dashboard.open(site, person, { mayFail: (message) => message.includes("500") });
