@@ -76,7 +76,26 @@ describe("correcting the shared tier", () => {
   test("finds it done when another instance was faster", async () => {
     const { correct, done } = setUp({ one: { position: 100 } });
     await correct(round(5, 100));
-    expect(done).toEqual(["one moves from 100 to 100", "one is believed as of 5"]);
+    expect(done).toEqual(["one is believed as of 5"]);
+  });
+
+  test("confirms a position that has not changed for a minute, so that it does not seem abandoned", async () => {
+    const { correct, done } = setUp({
+      quiet: { position: 100, idleMs: 60_000 },
+      busy: { position: 100, idleMs: 59_999 },
+    });
+    await correct(round(5, 100));
+    expect(done.toSorted()).toEqual([
+      "busy is believed as of 5",
+      "quiet is believed as of 5",
+      "quiet moves from 100 to 100",
+    ]);
+  });
+
+  test("fences changes that are not final, also where the position stays, and confirms that they went to this server", async () => {
+    const { correct, done } = setUp({ one: { position: 99 } });
+    await correct(round(5, 99, [change(100)]));
+    expect(done).toEqual(["one fences c100", "one moves from 99 to 99", "one is believed as of 5"]);
   });
 
   test("starts an epoch on a server without a position, or with one that is too old", async () => {
@@ -116,7 +135,7 @@ describe("correcting the shared tier", () => {
     const { correct, done, broken } = setUp({ away: { position: 97 }, here: { position: 99 } });
     broken.add("away");
     await correct(round(5, 99));
-    expect(done).toEqual(["here moves from 99 to 99", "here is believed as of 5"]);
+    expect(done).toEqual(["here is believed as of 5"]);
   });
 
   test.each(["stand", "fence", "moveOn"])(

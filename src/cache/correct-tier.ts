@@ -7,8 +7,9 @@ import type { Round } from "./follow.ts";
  *
  * Each server of the tier stores the feed position up to which it was corrected. After every read of the feed, an
  * instance reads that position, writes a fence for every change after it, and then advances the position, never before
- * the fences. The first instance does the work and the others find it done. A server that comes back with older data
- * also comes back with its older position, so it is corrected from there and not trusted before.
+ * the fences. The first instance does the work and the others find it done: an instance that finds nothing to fence has
+ * its answer with the position, and confirms it only once in a while. A server that comes back with older data also comes
+ * back with its older position, so it is corrected from there and not trusted before.
  *
  * If the position is missing, or older than the feed reaches back, the server starts a new epoch: all keys get other
  * names, so it is empty. A writer that got its ticket before that may still write what it read from SQL then. So the
@@ -38,6 +39,8 @@ export type CorrectTier<Position> = (round: Round<Position>) => Promise<void>;
 
 /** Changes are kept for a day; a position that was not confirmed for this long may be older than the oldest change. */
 const idleMostMs = 20 * 3_600_000;
+/** How often a position that does not change is confirmed, by any instance: a quiet server is asked once per poll, not twice. */
+const confirmMs = 60_000;
 const page = 1_000;
 /** Longer than a ticket is valid by any clock. */
 const leaveMs = 3_000;
@@ -77,7 +80,9 @@ export function createCorrectTier<Position extends object>(
     }
     if (stand.position < position) await replay(server, stand.position);
     await tier.fence(server, round.notFinal);
-    await tier.moveOn(server, stand.position, position);
+    // It says itself that it was corrected up to here, after the feed was read.
+    const isDone = stand.position >= position && round.notFinal.length === 0 && stand.idleMs < confirmMs;
+    if (!isDone) await tier.moveOn(server, stand.position, position);
     tier.believe(server, round.began);
   }
 
