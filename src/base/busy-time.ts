@@ -30,7 +30,7 @@ let file: number | undefined;
  */
 function readAgain(): string {
   file ??= openSync(path, "r");
-  return text.latin1Slice(0, readSync(file, text, 0, text.length, 0));
+  return text.toString("latin1", 0, readSync(file, text, 0, text.length, 0));
 }
 
 /** Of the kernel's figures of a thread: nanoseconds that it ran, nanoseconds that it waited for a core, and how often it ran. */
