@@ -123,6 +123,12 @@ export const cache: Mistakes = {
     to: "stand.idleMs < confirmMs",
     tests: correct,
   },
+  "server-of-another-database-used": {
+    file: "cache/correct-tier.ts",
+    from: "if (!isForeign || idleMs >= abandonedMs) return;",
+    to: "return;",
+    tests: correct,
+  },
   "quiet-position-never-confirmed": {
     file: "cache/correct-tier.ts",
     from: " && stand.idleMs < confirmMs;",
