@@ -110,6 +110,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "clicks/facts/places.ts",
     "files",
     "people/factors/oidc-client.ts",
+    "redirect/cache-format.ts",
     "sql",
     "redis",
     "config",

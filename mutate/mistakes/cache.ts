@@ -111,6 +111,30 @@ export const cache: Mistakes = {
     to: "",
     tests: correct,
   },
+  "position-left-behind": {
+    file: "cache/correct-tier.ts",
+    from: "const isDone = stand.position >= position && round.notFinal.length === 0",
+    to: "const isDone = round.notFinal.length === 0",
+    tests: correct,
+  },
+  "fences-not-confirmed": {
+    file: "cache/correct-tier.ts",
+    from: "round.notFinal.length === 0 && stand.idleMs < confirmMs",
+    to: "stand.idleMs < confirmMs",
+    tests: correct,
+  },
+  "server-of-another-database-used": {
+    file: "cache/correct-tier.ts",
+    from: "if (!isForeign || idleMs >= abandonedMs) return;",
+    to: "return;",
+    tests: correct,
+  },
+  "quiet-position-never-confirmed": {
+    file: "cache/correct-tier.ts",
+    from: " && stand.idleMs < confirmMs;",
+    to: ";",
+    tests: correct,
+  },
   "epoch-begins-now": {
     file: "cache/correct-tier.ts",
     from: "stand = await tier.begin(server, feed.toText(before.position));",

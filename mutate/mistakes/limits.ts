@@ -17,6 +17,12 @@ export const limits: Mistakes = {
     to: "if (lane.left >= 0 && now < lane.validUntil) return true;",
     tests: meters,
   },
+  "ask-of-nobody-kept": {
+    file: "limits/meters.ts",
+    from: "if (lane.ask !== undefined) askAgain(key, lane, lane.ask, now);",
+    to: "",
+    tests: meters,
+  },
   "dropped-meter-used-again": {
     file: "limits/meters.ts",
     from: "if (last !== undefined && last.hits !== noLane) return last;",

@@ -68,6 +68,15 @@ test("a wait that is called off ends without a word, and nothing is looked at an
   expect(looked).toEqual([5]);
 });
 
+test("a wait that was answered costs no second reading of what the thread worked", () => {
+  const clock = busyClock();
+  let readings = 0;
+  const worked = () => readings++;
+  createAttention({ ...clock, worked }).after(100, () => expect.unreachable())();
+  clock.advance(1_000);
+  expect(readings).toBe(1);
+});
+
 test("a look that comes late counts as two: what arrived meanwhile is read first", () => {
   const clock = busyClock();
   const wait = waitOn(clock, 100);

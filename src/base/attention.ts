@@ -43,6 +43,10 @@ export function createAttention(clock: AttentionClock): Attention {
   };
 
   function look(): void {
+    if (waits.size === 0) {
+      last = undefined;
+      return;
+    }
     const [at, worked] = [clock.elapsed(), clock.worked()];
     const since = at - (last?.at ?? at);
     const idle = since - (worked - (last?.worked ?? worked));

@@ -15,7 +15,7 @@ const round = (began: number, at: number, notFinal: readonly LinkVersion[] = [])
 const toText = ({ at }: Place) => String(at).padStart(5, "0");
 
 /** A tier of some servers, a feed up to a hundred, and the log of what was done to whom. */
-function setUp(servers: Record<string, { position?: number; idleMs?: number; begunAt?: number }>) {
+function setUp(servers: Record<string, { position?: number; idleMs?: number; begunAt?: number; isForeign?: boolean }>) {
   const done: string[] = [];
   const lines: string[] = [];
   const broken = new Set<string>();
@@ -30,7 +30,8 @@ function setUp(servers: Record<string, { position?: number; idleMs?: number; beg
       async stand(server) {
         if (broken.has("stand") || broken.has(server)) throw new Error("no stand");
         const at = position.get(server);
-        return { idleMs: servers[server]?.idleMs ?? 0, position: at === undefined ? "" : toText({ at }) };
+        const { idleMs = 0, isForeign = false } = servers[server] ?? {};
+        return { idleMs, isForeign, position: at === undefined ? "" : toText({ at }) };
       },
       async begin(server, text) {
         step("begin", `${server} begins at ${Number(text)}`);
@@ -76,7 +77,26 @@ describe("correcting the shared tier", () => {
   test("finds it done when another instance was faster", async () => {
     const { correct, done } = setUp({ one: { position: 100 } });
     await correct(round(5, 100));
-    expect(done).toEqual(["one moves from 100 to 100", "one is believed as of 5"]);
+    expect(done).toEqual(["one is believed as of 5"]);
+  });
+
+  test("confirms a position that has not changed for a minute, so that it does not seem abandoned", async () => {
+    const { correct, done } = setUp({
+      quiet: { position: 100, idleMs: 60_000 },
+      busy: { position: 100, idleMs: 59_999 },
+    });
+    await correct(round(5, 100));
+    expect(done.toSorted()).toEqual([
+      "busy is believed as of 5",
+      "quiet is believed as of 5",
+      "quiet moves from 100 to 100",
+    ]);
+  });
+
+  test("fences changes that are not final, also where the position stays, and confirms that they went to this server", async () => {
+    const { correct, done } = setUp({ one: { position: 99 } });
+    await correct(round(5, 99, [change(100)]));
+    expect(done).toEqual(["one fences c100", "one moves from 99 to 99", "one is believed as of 5"]);
   });
 
   test("starts an epoch on a server without a position, or with one that is too old", async () => {
@@ -90,6 +110,17 @@ describe("correcting the shared tier", () => {
       "empty is believed as of 3001",
     ]);
     expect(done.filter((line) => line.startsWith("old"))).toHaveLength(4);
+  });
+
+  test("leaves the server of another database alone, says so, and takes it over when nobody confirms it any more", async () => {
+    const used = setUp({ one: { isForeign: true, idleMs: 179_999 } });
+    for (const began of [0, 3_001]) await used.correct(round(began, 100));
+    expect(used.done).toEqual([]);
+    expect(used.lines.join()).toContain("used by servers of another database");
+    const abandoned = setUp({ one: { isForeign: true, idleMs: 180_000 } });
+    for (const began of [0, 3_001]) await abandoned.correct(round(began, 100));
+    expect(abandoned.done[0]).toBe("one begins at 100");
+    expect(abandoned.done.at(-1)).toBe("one is believed as of 3001");
   });
 
   test("does not touch an empty server until the tickets of others have expired", async () => {
@@ -116,7 +147,7 @@ describe("correcting the shared tier", () => {
     const { correct, done, broken } = setUp({ away: { position: 97 }, here: { position: 99 } });
     broken.add("away");
     await correct(round(5, 99));
-    expect(done).toEqual(["here moves from 99 to 99", "here is believed as of 5"]);
+    expect(done).toEqual(["here is believed as of 5"]);
   });
 
   test.each(["stand", "fence", "moveOn"])(

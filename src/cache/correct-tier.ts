@@ -7,18 +7,24 @@ import type { Round } from "./follow.ts";
  *
  * Each server of the tier stores the feed position up to which it was corrected. After every read of the feed, an
  * instance reads that position, writes a fence for every change after it, and then advances the position, never before
- * the fences. The first instance does the work and the others find it done. A server that comes back with older data
- * also comes back with its older position, so it is corrected from there and not trusted before.
+ * the fences. The first instance does the work and the others find it done: an instance that finds nothing to fence has
+ * its answer with the position, and confirms it only once in a while. A server that comes back with older data also comes
+ * back with its older position, so it is corrected from there and not trusted before.
  *
  * If the position is missing, or older than the feed reaches back, the server starts a new epoch: all keys get other
  * names, so it is empty. A writer that got its ticket before that may still write what it read from SQL then. So the
  * epoch starts at a feed position from before any such ticket, and is corrected from there as usual.
+ *
+ * A position of another database's feed says nothing about ours, and the links beside it are not ours. While servers of that
+ * database confirm it, the server is not used. Once they no longer do, it starts a new epoch: somebody has replaced the database.
  */
 export interface CorrectedUpTo {
   /** Text that sorts as positions do; empty if the server has none. */
   readonly position: string;
   /** Time since any instance moved or confirmed it. */
   readonly idleMs: number;
+  /** It is of another database's feed; `position` is empty then. */
+  readonly isForeign?: boolean;
 }
 
 export interface CorrectableTier {
@@ -38,6 +44,10 @@ export type CorrectTier<Position> = (round: Round<Position>) => Promise<void>;
 
 /** Changes are kept for a day; a position that was not confirmed for this long may be older than the oldest change. */
 const idleMostMs = 20 * 3_600_000;
+/** How often a position that does not change is confirmed, by any instance: a quiet server is asked once per poll, not twice. */
+const confirmMs = 60_000;
+/** A position of another database that was not confirmed for this long is abandoned. */
+const abandonedMs = 3 * confirmMs;
 const page = 1_000;
 /** Longer than a ticket is valid by any clock. */
 const leaveMs = 3_000;
@@ -71,13 +81,17 @@ export function createCorrectTier<Position extends object>(
   async function correct(server: string, round: Round<Position>): Promise<void> {
     const position = feed.toText(round.position);
     let stand = await tier.stand(server);
+    requireOurs(stand);
     if (stand.position === "" || stand.idleMs > idleMostMs) {
       if (before === undefined) return;
       stand = await tier.begin(server, feed.toText(before.position));
+      requireOurs(stand);
     }
     if (stand.position < position) await replay(server, stand.position);
     await tier.fence(server, round.notFinal);
-    await tier.moveOn(server, stand.position, position);
+    // It says itself that it was corrected up to here, after the feed was read.
+    const isDone = stand.position >= position && round.notFinal.length === 0 && stand.idleMs < confirmMs;
+    if (!isDone) await tier.moveOn(server, stand.position, position);
     tier.believe(server, round.began);
   }
 
@@ -91,4 +105,12 @@ export function createCorrectTier<Position extends object>(
     if (failure === undefined && failing) log.info("correcting the shared cache works again");
     failing = failure !== undefined;
   };
+}
+
+function requireOurs({ isForeign, idleMs }: CorrectedUpTo): void {
+  if (!isForeign || idleMs >= abandonedMs) return;
+  throw new Error(
+    "this Redis is used by servers of another database, whose links and limits have the same names: " +
+      "give each database its own Redis, or another database number (redis://host/1)",
+  );
 }

@@ -9,6 +9,7 @@ import { type Check, type Finding, fail } from "./finding.ts";
 import { checkMachine } from "./machine.ts";
 import { checkProvider } from "./oidc.ts";
 import { checkRedis } from "./redis.ts";
+import { checkRedisDatabase } from "./redis-database.ts";
 import { checkSettings } from "./settings.ts";
 import { checkSigning } from "./signing.ts";
 import { checkEmail } from "./smtp.ts";
@@ -27,6 +28,7 @@ const checks: Readonly<Record<string, Check>> = {
   database: checkDatabase,
   "signing keys": checkSigning,
   redis: checkRedis,
+  "database of redis": checkRedisDatabase,
   files: checkFiles,
   email: checkEmail,
   "company sign-in": checkProvider,

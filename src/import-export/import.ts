@@ -54,8 +54,11 @@ export interface ImportSettings {
   readonly goesOn?: (position: ImportPosition) => boolean | Promise<boolean>;
   /** Called after each batch with its number of rows. */
   readonly throttle?: Throttle;
-  readonly refused: (line: number, problem: string) => void;
-  readonly moved: (to: ImportPosition) => void | Promise<void>;
+  /** Called after each batch, for each of its rows that was refused. */
+  readonly refused?: (line: number, problem: string) => void;
+  /** Stores the refused rows of a batch, in the transaction that writes its links. Not in a dry run. */
+  readonly storeRefused?: (trx: Trx, rows: readonly RefusedRow[]) => Promise<void>;
+  readonly moved?: (to: ImportPosition) => void | Promise<void>;
   /** Who imports. Default: the operator, by a command. */
   readonly by?: Actor;
   /** Whether its links count towards the month of the tenant. Those of the operator do not. */
@@ -83,7 +86,7 @@ export async function importRecords(
       if (batch.length < batchRows) continue;
       if (!(await goesOn(position))) return { position, isEnd: false };
       position = await takeAll(batch, position, settings, seen);
-      await moved(position);
+      await moved?.(position);
       await throttle?.(batch.length);
       batch = [];
     }
@@ -92,7 +95,7 @@ export async function importRecords(
     if (!(await goesOn(position))) return { position, isEnd: false };
     position = await takeAll(batch, position, settings, seen);
   }
-  await moved(position);
+  await moved?.(position);
   return { position, isEnd: true };
 }
 
@@ -116,7 +119,7 @@ async function takeAll(
     if (batch.length === 1) throw limitReached(settings.tenant, settings.now());
     const half = Math.ceil(batch.length / 2);
     const position = await takeAll(batch.slice(0, half), from, settings, seen);
-    await settings.moved(position);
+    await settings.moved?.(position);
     return await takeAll(batch.slice(half), position, settings, seen);
   }
 }
@@ -151,12 +154,13 @@ async function take(
   };
   const refusals = settings.dryRun
     ? await look(wanted, settings, arrive, seen)
-    : await write(wanted, settings, from, arrive);
-  for (const { line, problem } of [...unfit, ...refusals].sort((a, b) => a.line - b.line)) {
-    settings.refused(line, problem);
-  }
+    : await write(wanted, unfit, settings, from, arrive);
+  for (const { line, problem } of inOrder(unfit, refusals)) settings.refused?.(line, problem);
   return to;
 }
+
+const inOrder = (unfit: readonly RefusedRow[], refusals: readonly RefusedRow[]): RefusedRow[] =>
+  [...unfit, ...refusals].sort((a, b) => a.line - b.line);
 
 /** At once if it can: a promise for each row would take as long as checking it. */
 function judge(row: Row<Fields>, settings: ImportSettings): Judged | Promise<Judged> {
@@ -213,9 +217,10 @@ const noPassword = "password: Links with a password cannot be imported. Create t
 
 type Arrive = (made: number, taken: SortedOutcomes) => ImportPosition;
 
-/** Returns the rows that could not be written. */
+/** Returns the rows that could not be written. `unfit` are those that were refused before. */
 async function write(
   wanted: readonly WantedRow[],
+  unfit: readonly RefusedRow[],
   settings: ImportSettings,
   from: ImportPosition,
   arrive: Arrive,
@@ -235,6 +240,7 @@ async function write(
         if (id !== undefined) await positions.move(trx, tenant.id, id, from, to);
         await storePastClicks(trx, tenant.id, wanted, sorted.refusals, settings.now());
         await recordImport(trx, settings, { created: to.made - from.made, refused: to.refused - from.refused });
+        await settings.storeRefused?.(trx, inOrder(unfit, sorted.refusals));
         refusals = sorted.refusals;
       });
       return refusals;

@@ -378,6 +378,30 @@ describe("a store in trouble", () => {
     expect(out()).toBe(10);
   });
 
+  test("a link that was visited during an outage, and never again, is forgotten once the fate of its ask is known", async () => {
+    const { meters, clock, asks, out, fail } = world(10_000);
+    const record = async () => {
+      meters.acknowledge(meters.drain(false));
+      await Bun.sleep(0);
+    };
+    fail("after");
+    for (let link = 0; link < 250; link++) await meters.spend(meters.of(`link-${link}`), "hits", 10_000, 0);
+    asks.length = 0;
+    await record();
+    expect(asks).toHaveLength(0); // not at once: a second later
+    clock.advance(1_000);
+    await record();
+    expect(asks).toHaveLength(100); // and not all together
+    fail(undefined);
+    const before = out();
+    for (let second = 0; second < 12; second++) {
+      clock.advance(1_000);
+      await record();
+    }
+    expect(out()).toBe(before);
+    expect(meters.size).toBe(0);
+  });
+
   test("units to be returned are tracked like spent ones: a crash before they are recorded strands no more", async () => {
     const { meters, meter, clock, flushes } = world(100_000);
     for (let i = 0; i < 2; i++) {

@@ -16,7 +16,8 @@ import { granted, type Verdict } from "./verdict.ts";
  *
  * How it fails:
  * - The store does not answer: the verdict is `unavailable`, and the ask is kept. It is repeated under its ID until its
- *   fate is known, and the lane makes no other ask: a slow store cannot hand out unused leases.
+ *   fate is known, and the lane makes no other ask: a slow store cannot hand out unused leases. If no visitor comes, it is
+ *   repeated with the recordings, some at a time: links that were visited once during an outage are forgotten after it.
  * - The recorder cannot write: a lane that owes more than the largest lease, spent or to be returned, waits for the
  *   recorder before it takes another; nothing is requested ahead while the rest plus the debt exceeds that. Unspent and
  *   unrecorded units together are at most two leases, so a crash loses no more.
@@ -151,6 +152,8 @@ const answerFirstMs = 50;
 /** Patience ends a wait; this ends one for leases that are over before they arrive. */
 const roundsMost = 1_000;
 const answerWeight = 1 / 8;
+/** Asks of nobody, with each recording. */
+const repeatsMost = 100;
 
 export function createMeters(settings: MeterSettings): Meters {
   const { store, clock } = settings;
@@ -161,6 +164,7 @@ export function createMeters(settings: MeterSettings): Meters {
   /** Estimated answer time: the slower of the last few. */
   let answerMs = answerFirstMs;
   let looksAhead = true;
+  let repeatsLeft = repeatsMost;
 
   function of(key: string, last?: Meter): Meter {
     if (last !== undefined && last.hits !== noLane) return last;
@@ -237,12 +241,20 @@ export function createMeters(settings: MeterSettings): Meters {
     lane.lender = lender;
   }
 
+  /** Nobody waits for it: the next visitor, or recording, sees whether it worked. */
+  function askAgain(key: string, lane: Lane, { max }: Ask, now: number): void {
+    if (lane.refill !== undefined || now < lane.aheadFrom || repeatsLeft === 0 || !looksAhead) return;
+    repeatsLeft--;
+    startAsking(key, lane, max, false);
+  }
+
   /** Whether nothing is left of it. */
   function drainLane(key: string, lane: Lane, now: number): boolean {
     endLease(key, lane, now);
     endNext(key, lane, now);
     endUnused(key, lane, now);
     close(key, lane);
+    if (lane.ask !== undefined) askAgain(key, lane, lane.ask, now);
     return isIdle(lane) && !(settings.open && isDenied(lane, now));
   }
 
@@ -413,6 +425,7 @@ export function createMeters(settings: MeterSettings): Meters {
     },
     drain(all) {
       const now = all ? Number.POSITIVE_INFINITY : clock.elapsed();
+      repeatsLeft = repeatsMost;
       for (const [key, meter] of meters) {
         const isIdle = drainLane(key, meter.hits, now);
         // A lease lives for seconds, so this keeps only links visited in the last few seconds.

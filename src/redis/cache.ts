@@ -25,6 +25,8 @@ import standText from "./stand.lua" with { type: "text" };
 export interface RedisCacheOptions<Value> {
   readonly redis: Redis;
   readonly form: Form<Value>;
+  /** Names the database whose links these are. By default, it is not compared. */
+  readonly database?: string;
   /** How long a link is valid. An hour by default. */
   readonly lifeMs?: (key: string) => number;
   /** How long it is remembered that a link does not exist. Five minutes by default. */
@@ -95,8 +97,10 @@ interface Read {
 
 export function createRedisCache<Value>(options: RedisCacheOptions<Value>): RedisCache<Value> {
   const { redis, form, written, clock = systemClock, random = Math.random, lifeMs = () => linkMs } = options;
-  const { missingMs = missingMsByDefault, jitter = jitterByDefault, later = inSomeMs } = options;
+  const { missingMs = missingMsByDefault, jitter = jitterByDefault, later = inSomeMs, database = "" } = options;
   const servers = new Map<string, Server>();
+  /** Epochs of other databases, by server. */
+  const foreign = new Map<string, string>();
   let writing = 0;
   const unsent: (() => void)[] = [];
 
@@ -128,10 +132,17 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
   ): Promise<CorrectedUpTo> {
     const generation = redis.generation;
     const asked = clock.now();
-    const reply = (await redis.script(scripts.stand, [`ql:${form.name}:feed:{${tag}}`], words)) as string[];
+    const key = positionKey(form.name, tag);
+    const reply = (await redis.script(scripts.stand, [key], [...words, database])) as string[];
     const [epoch = "", position = "", touched = "0", now = "0"] = reply;
     if (epoch === "behind") throw new Error("Redis came back with older data, or another epoch has started");
     if (epoch === "garbage") throw new Error(`${position} contains foreign data or another format`);
+    if (epoch === "foreign") {
+      servers.delete(tag);
+      foreign.set(tag, position);
+      return { position: "", idleMs: Number(now) - Number(touched), isForeign: true };
+    }
+    foreign.delete(tag);
     const before = servers.get(tag);
     const same = before?.epoch === epoch && before.generation === generation;
     const believedAt = same ? before.believedAt : Number.NEGATIVE_INFINITY;
@@ -243,7 +254,7 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     stand: (tag) => stand(tag, ["", "", "", ""]),
 
     async begin(tag, position) {
-      const over = servers.get(tag)?.epoch ?? "";
+      const over = servers.get(tag)?.epoch ?? foreign.get(tag) ?? "";
       const begun = await stand(tag, [position, "", randomBytes(3).toString("hex"), over]);
       options.onEmpty?.();
       return begun;
@@ -262,7 +273,8 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
 
     async moveOn(tag, from, position) {
       const { epoch } = unchanged(tag);
-      await stand(tag, [position, from, "", epoch]);
+      const { isForeign } = await stand(tag, [position, from, "", epoch]);
+      if (isForeign) throw new Error("Redis was taken over by servers of another database meanwhile");
     },
 
     believe(tag, began) {
@@ -271,6 +283,14 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     },
   };
 }
+
+/** The database whose links this server has. Undefined if it has none, or a version before these names wrote them. */
+export async function databaseOn(redis: Redis, form: string, tag: string): Promise<string | undefined> {
+  const key = positionKey(form, tag);
+  return ((await redis.send(key, ["HGET", key, "d"])) as string | null) || undefined;
+}
+
+const positionKey = (form: string, tag: string): string => `ql:${form}:feed:{${tag}}`;
 
 const keysOf = (form: string, epoch: string, key: string): [link: string, missing: string] => {
   const head = epoch === plain ? `ql:${form}` : `ql:${form}.${epoch}`;

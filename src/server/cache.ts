@@ -23,6 +23,7 @@ import type { RedisCache, RedisCacheOptions } from "../redis/cache.ts";
 import type { Redis } from "../redis/client.ts";
 import { onWake, wake } from "../redis/wake.ts";
 import { createFeed } from "../sql/feed.ts";
+import { databaseName } from "../sql/migrate.ts";
 import { watchReplica } from "../sql/replica.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { KeyHash } from "../tenants/keys.ts";
@@ -170,6 +171,7 @@ async function openTiers(wiring: Wiring, { redis, sql, hot, changes, counts }: T
   const { isCachedLink, isTenantRecord } = await import("../redirect/cache-format.ts");
   const usualMs = config.QL_CACHE_TTL_SECONDS * 1_000;
   const tier = await openGuarded(redis, counts, wiring, {
+    database: (await databaseName(sql)) ?? "",
     lifeMs: (key) => ttlMs(hot.perMinute(key), changes.perDay(key), usualMs),
     // A Redis that lost everything gets the hottest links back first.
     onEmpty: () => void some(hot.keys(), (key) => tiered.load(key, 0)),
@@ -328,7 +330,7 @@ async function openGuarded(
   redis: Redis,
   { events }: CacheCounts,
   { core: { clock, config }, metrics, log }: Wiring,
-  options: Pick<RedisCacheOptions<SharedValue>, "lifeMs" | "onEmpty">,
+  options: Pick<RedisCacheOptions<SharedValue>, "database" | "lifeMs" | "onEmpty">,
 ): Promise<RedisCache<SharedValue>> {
   const { sharedForm } = await import("../redirect/cache-format.ts");
   const { createRedisCache } = await import("../redis/cache.ts");

@@ -164,8 +164,9 @@ function partitionsJob({ core: { config, sql, clock } }: Wiring): Job["work"] | 
   return config.embedded ? undefined : () => createPartitions(sql, utcDay(clock.now()));
 }
 
-/** Each process looks at its own file. */
-function openBlocklistJob({ core, log }: Wiring, background: Background): Pick<Job, "when" | "work"> {
+/** Each process looks at its own file. Without one, there is nothing to ask the database every three seconds. */
+function openBlocklistJob({ core, log }: Wiring, background: Background): Pick<Row, "when" | "work"> {
+  if (core.config.QL_BLOCKLIST === undefined) return { work: undefined };
   return {
     when: () => isOutdated(core),
     async work() {

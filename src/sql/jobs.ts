@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import { Late } from "../base/deadline.ts";
 import { messageOf } from "../base/errors.ts";
 import type { ClaimedJob, JobClaims, JobLook } from "../base/jobs.ts";
+import { gatherPerTurn } from "../base/per-turn.ts";
 import { printable } from "../base/printable.ts";
 import type { Sql } from "./sql.ts";
 import { type Params, statement } from "./statement.ts";
@@ -25,6 +26,7 @@ export interface Holder {
 const graceMs = 10_000; // a run that ends at its deadline still gives its claim back
 const retryMs = 60_000;
 const errorMost = 200;
+const readMost = 100;
 
 export function createJobClaims(sql: Sql, { id: holder, lapse }: Holder, clock: Clock): JobClaims {
   const { db } = sql;
@@ -43,15 +45,18 @@ export function createJobClaims(sql: Sql, { id: holder, lapse }: Holder, clock: 
       ]),
     ]);
 
-  /** Every process looks at every job at least every 15 s: building the text took most of what an idle server does. */
-  const selectJob = statement((from: Db, { name, self }: Params<{ name: string; self: string }>) =>
+  const selectJobs = statement((from: Db, { names, self }: Params<{ names: readonly string[]; self: string }>) =>
     from
       .selectFrom("jobs")
-      .select(["due_at", "holder", "succeeded_at", "failures", sql.now.as("now")])
+      .select(["name", "due_at", "holder", "succeeded_at", "failures", sql.now.as("now")])
       .select((is) => is.case().when(leftBehind(is, self)).then(raw.lit(1)).else(raw.lit(0)).end().as("left_behind"))
-      .where("name", "=", name),
+      .where("name", "in", names),
   );
-  const read = (name: string) => selectJob.first(db, { name, self: holder });
+  /** Every process looks at every job at least every 15 s, and at most of them at the same time: they share a statement. */
+  const read = gatherPerTurn<string, Awaited<ReturnType<typeof selectJobs.one>> | null>(readMost, async (names) => {
+    const rows = new Map((await selectJobs.all(db, { names, self: holder })).map((row) => [row.name, row]));
+    return names.map((name) => rows.get(name) ?? null);
+  });
 
   async function planned({ name, firstAt }: ClaimedJob) {
     await db
@@ -60,7 +65,7 @@ export function createJobClaims(sql: Sql, { id: holder, lapse }: Holder, clock: 
       .onConflict((conflict) => conflict.column("name").doNothing())
       .execute();
     const row = await read(name);
-    if (row === undefined) throw new Error(`the row of the job ${name} is gone`);
+    if (row === null) throw new Error(`the row of the job ${name} is gone`);
     return row;
   }
 

@@ -112,9 +112,9 @@ export function createSqlLeases(
 
   /**
    * A few statements for any number of asks: the months before, the leases, the months after. Rows are locked in the
-   * order of their keys, so that two servers cannot deadlock.
+   * order of their keys, so that two servers cannot deadlock. An ask has no answer if its lease was deleted meanwhile.
    */
-  async function grantAll(trx: Trx, asks: readonly Ask[]): Promise<LeaseAnswer[]> {
+  async function grantAll(trx: Trx, asks: readonly Ask[]): Promise<(LeaseAnswer | undefined)[]> {
     const now = await timeOf(trx);
     const month = monthName(now);
     const validForMs = Math.min(leaseMs, monthEnd(now) - now);
@@ -156,7 +156,7 @@ export function createSqlLeases(
       }
     }
     await setReserved.run(trx, valuesOf(lent));
-    return asks.flatMap(({ id }) => answers.get(id) ?? []);
+    return asks.map(({ id }) => answers.get(id));
   }
 
   /** The ids that had no lease before. */

@@ -320,6 +320,17 @@ export interface SchemaState {
   readonly unknown: readonly string[];
 }
 
+/**
+ * A name that no other database has: when its first step was applied, to the millisecond. A backup, a replica and a copy have the
+ * same one, because they have the same links. Undefined before the first migration.
+ */
+export async function databaseName(sql: Sql): Promise<string | undefined> {
+  if ((await appliedSteps(sql)).length === 0) return undefined;
+  const first = `select timestamp from ${migrationTable} where name = '0001-foundation'`;
+  const { rows } = await sql.db.executeQuery<{ timestamp: string }>(CompiledQuery.raw(first));
+  return rows[0]?.timestamp;
+}
+
 export async function schemaState(sql: Sql): Promise<SchemaState> {
   const applied = await appliedSteps(sql);
   const known = Object.keys(steps);

@@ -54,8 +54,8 @@ for (const [name, start] of places) {
     let redis: Redis;
     let cache: RedisCache<Thing>;
 
-    const open = (one = form, random = () => 0.5) =>
-      createRedisCache<Thing>({ redis, form: one, random, later: atOnce });
+    const open = (one = form, random = () => 0.5, database = "") =>
+      createRedisCache<Thing>({ redis, form: one, random, later: atOnce, database });
 
     /** As the follower does it when nothing has changed. */
     async function correct(one: RedisCache<Thing>, position = plain): Promise<void> {
@@ -273,6 +273,37 @@ for (const [name, start] of places) {
         await expect(one.moveOn(tag, `${later}9`, `${later}9`)).rejects.toThrow("older data");
         expect((await one.stand(tag)).position).toBe(later);
       }
+    });
+
+    test("what another database wrote is neither trusted nor written to, until it is taken over with a new epoch", async () => {
+      const own = { ...form, name: fresh("form") };
+      const [theirs, ours] = [open(own, undefined, "theirs"), open(own, undefined, "ours")];
+      const key = fresh("k");
+      await correct(theirs);
+      await put(theirs, key, thing(1));
+      for (const { isForeign, position } of await stands(ours)) {
+        expect({ isForeign, position }).toEqual({ isForeign: true, position: "" });
+      }
+      expect(ours.trusts(key)).toBe(false);
+      expect(ours.ticket(key)).toBeUndefined();
+      for (const tag of ours.servers()) expect((await ours.begin(tag, plain)).isForeign).toBeUndefined();
+      await correct(ours);
+      expect(ours.trusts(key)).toBe(true);
+      expect(await ours.get(key)).toEqual({ kind: "unknown" });
+      // They learn of it before they believe anything again.
+      for (const tag of theirs.servers()) {
+        await expect(theirs.moveOn(tag, plain, later)).rejects.toThrow("another database");
+      }
+      expect(theirs.trusts(key)).toBe(false);
+    });
+
+    test("a position from before databases had names belongs to the first that moves it on", async () => {
+      const own = { ...form, name: fresh("form") };
+      await correct(open(own));
+      const [first, second] = [open(own, undefined, "first"), open(own, undefined, "second")];
+      await correct(first);
+      for (const { isForeign } of await stands(first)) expect(isForeign).toBeUndefined();
+      for (const { isForeign } of await stands(second)) expect(isForeign).toBe(true);
     });
 
     test("a new epoch is empty for all, and one of two instances that start it wins", async () => {

@@ -23,6 +23,7 @@ import { createLinkStore } from "../../src/links/store.ts";
 import { linkSource } from "../../src/redirect/link-source.ts";
 import { connectRedis } from "../../src/redis/client.ts";
 import { createRedisCounters } from "../../src/redis/counters.ts";
+import { createJobClaims } from "../../src/sql/jobs.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { ofTenant } from "../../src/sql/tenant-db.ts";
 import { type ApiKey, createKeys, type KeyHash, keySource, sizeOfKey } from "../../src/tenants/keys.ts";
@@ -153,6 +154,20 @@ const countedLedgers = { "in process": countedInProcess, ...(redisAvailable() &&
 
 onEachDatabase(({ name, open }) => {
   let opened: Promise<Sql> | undefined;
+
+  test("a process that looks at all of its jobs asks one question", async () => {
+    const sql = await open();
+    const never = new AbortController().signal;
+    const claims = createJobClaims(sql, { id: fresh("holder"), lapse: () => never }, systemClock);
+    const jobs = ["sweep", "clean", "purge"].map((name) => ({
+      ...{ name, deadlineMs: 60_000, early: false, work: async () => {} },
+      ...{ firstAt: systemClock.now() + 60_000, next: (now: number) => now + 60_000 },
+    }));
+    const look = () => Promise.all(jobs.map((job) => claims.run(job, never)));
+    await look();
+    expect(await statementsOf(look)).toEqual(["select"]);
+    for (const { dueInMs } of await look()) expect(dueInMs).toBeGreaterThan(30_000);
+  });
 
   test("2,000 cold links at once are looked up in eight statements, and lent to in four transactions", async () => {
     opened ??= open();

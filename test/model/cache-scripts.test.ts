@@ -25,13 +25,17 @@ const puts = fc
   });
 const positions = fc.constantFrom("", "1", "2", "3");
 const epochs = fc.constantFrom("", "k1", "k2");
-const stands = fc.tuple(positions, positions, epochs, epochs).map((words): Call => ({ what: "stand", words }));
+const databases = fc.constantFrom("", "d1", "d1", "d2");
+const stands = fc
+  .tuple(positions, positions, epochs, epochs, databases)
+  .map((words): Call => ({ what: "stand", words }));
 const byOthers = fc
   .constantFrom(
     ["SET", links[0], "not ours"],
     ["SET", links[1], "not ours"],
     ["HSET", place, "f", "7"],
     ["HSET", place, "x", "1"],
+    ["HDEL", place, "d"],
     ["DEL", ...links],
     ["DEL", place],
   )
@@ -48,7 +52,7 @@ const run = (redis: Asked, { what, words }: Call) =>
 
 const left = async (redis: Asked) => [
   await redis.send(place, ["MGET", ...links]),
-  await redis.send(place, ["HMGET", place, "f", "e", "p", "t"]),
+  await redis.send(place, ["HMGET", place, "f", "e", "p", "t", "d"]),
   await redis.send(place, ["DBSIZE"]),
 ];
 

@@ -38,7 +38,7 @@ import type { ClaimedEmail, EmailStore } from "./store.ts";
  * **Without SQL** nothing is lost, because nothing exists only here: the sender pauses, doubling up to half a minute;
  * what was handed over meanwhile is marked as soon as possible.
  *
- * Roads not taken: LISTEN/NOTIFY would save a second between processes and cost a connection each; a transaction around
+ * Roads not taken: LISTEN/NOTIFY would save some seconds between processes and cost a connection each; a transaction around
  * the hand-over would hold a row lock and a connection for as long as the provider takes.
  */
 export interface EmailSender {
@@ -71,6 +71,8 @@ export interface EmailSenderSettings {
 
 export const handOversMost = 8;
 const pollMs = 1_000;
+/** While nothing was due for some looks: an email of this process wakes it, and those of others are not urgent. */
+const idlePollMs = 5_000;
 const longestPauseMs = 30_000;
 const deadlineMs = 30_000;
 const stopMs = 5_000;
@@ -82,6 +84,8 @@ export function createEmailSender(settings: EmailSenderSettings): EmailSender {
   let stopped = false;
   /** There was more than there was room for. */
   let more = false;
+  /** Looks in a row that found nothing. */
+  let idleLooks = 0;
   let looking: Repeated | undefined;
 
   const claimName = () => `${name}/${++claims}`;
@@ -103,6 +107,7 @@ export function createEmailSender(settings: EmailSenderSettings): EmailSender {
     const free = handOversMost - running.size;
     if (free === 0) return true;
     const { due, left } = await store.look();
+    idleLooks = due ? 0 : idleLooks + 1;
     if (!due) return false;
     if (left) await recover();
     const emails: ClaimedEmail[] = await store.claim(claimName(), free);
@@ -136,7 +141,7 @@ export function createEmailSender(settings: EmailSenderSettings): EmailSender {
     start() {
       looking ??= repeat({
         name: "looking for emails that are due",
-        everyMs: (failures) => Math.min(longestPauseMs, pollMs * 2 ** failures) * (0.9 + chance() / 5),
+        everyMs: (failures) => lookPauseMs(failures, idleLooks) * (0.9 + chance() / 5),
         firstMs: 0,
         deadlineMs,
         stopMs,
@@ -153,3 +158,8 @@ export function createEmailSender(settings: EmailSenderSettings): EmailSender {
     },
   };
 }
+
+export const lookPauseMs = (failures: number, idleLooks: number): number =>
+  failures > 0
+    ? Math.min(longestPauseMs, pollMs * 2 ** failures)
+    : Math.min(idlePollMs, pollMs * Math.max(1, idleLooks - 3));

@@ -5,7 +5,7 @@ import { type Actor, recordHistory } from "../../history/history.ts";
 import type { ImportRunState, LinkImportTable } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { type Params, statement } from "../../sql/statement.ts";
-import { acrossTenants, type Db, ofTenant, type TenantDb } from "../../sql/tenant-db.ts";
+import { acrossTenants, type Db, ofTenant, type TenantDb, type Trx } from "../../sql/tenant-db.ts";
 import { createOneAtATime } from "../../tenants/one-at-a-time.ts";
 import type { FormatName } from "../formats.ts";
 import { beginning, type ImportPosition } from "../import-position.ts";
@@ -60,7 +60,7 @@ export interface ImportRuns {
   next(): Promise<ImportRun | undefined>;
   /** For the job: what it found out. Nothing if somebody cancelled it meanwhile. */
   note(run: ImportRun, about: Partial<Pick<ImportRun, "format" | "state" | "problem" | "checked">>): Promise<void>;
-  addBadRows(run: ImportRun, phase: ImportPhase, rows: readonly BadRow[]): Promise<void>;
+  addBadRows(run: ImportRun, phase: ImportPhase, rows: readonly BadRow[], trx?: Trx): Promise<void>;
 }
 
 export interface NewRun {
@@ -182,9 +182,9 @@ export function createImportRuns(sql: Sql, clock: Pick<Clock, "now">): ImportRun
         .execute();
     },
 
-    async addBadRows({ id, tenantId }, phase, rows) {
+    async addBadRows({ id, tenantId }, phase, rows, trx) {
       if (rows.length === 0) return;
-      const own = ofTenant(db, tenantId);
+      const own = ofTenant(trx ?? db, tenantId);
       const known = own.selectFrom("link_import_rows").where("import_id", "=", id).where("phase", "=", phase);
       const { count } = await known.select((row) => row.fn.countAll<number>().as("count")).executeTakeFirstOrThrow();
       const some = rows.slice(0, Math.max(0, badRowsMost - Number(count)));

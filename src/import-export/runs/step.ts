@@ -81,16 +81,13 @@ async function check(parts: ImportStepParts, runs: ImportRuns, run: ImportRun): 
 async function importSome(parts: ImportStepParts, runs: ImportRuns, run: ImportRun): Promise<void> {
   const positions = createPositions(parts.sql, parts.clock);
   const from = await positions.open(run.tenantId, run.id);
-  const bad: BadRow[] = [];
   const settings = await settingsOf(parts, run, {
     dryRun: false,
     goesOn: async ({ records }) => records - from.records < stepRows && (await isStillWanted(runs, run)),
     throttle: createPace(parts.redirects, sleep),
-    refused: (line, problem) => bad.push({ line, problem }),
-    moved: () => runs.addBadRows(run, "import", bad.splice(0)),
+    storeRefused: (trx, rows) => runs.addBadRows(run, "import", rows, trx),
   });
   const { isEnd } = await importRecords(recordsOf(parts, runs, run), from, settings);
-  await runs.addBadRows(run, "import", bad);
   if (isEnd) await positions.finish(run.tenantId, run.id);
   await runs.note(run, isEnd ? { state: "done" } : {});
 }
@@ -98,7 +95,7 @@ async function importSome(parts: ImportStepParts, runs: ImportRuns, run: ImportR
 async function settingsOf(
   { sql, links, store, tenants, clock }: ImportStepParts,
   run: ImportRun,
-  how: Pick<ImportSettings, "dryRun" | "goesOn" | "throttle" | "refused" | "moved">,
+  how: Pick<ImportSettings, "dryRun" | "goesOn" | "throttle" | "refused" | "storeRefused" | "moved">,
 ): Promise<ImportSettings> {
   const tenant = await tenants.byId(run.tenantId);
   if (tenant === undefined) throw new OperatorError("The workspace is gone.");
