@@ -145,11 +145,12 @@ const painted = (change: string, paint: Paint): string =>
   (change.startsWith("▲") ? paint.green : change.startsWith("▼") ? paint.red : paint.dim)(change);
 
 const noneLabel = "(none)";
+const readsLikeNone = /^"*\(none\)"*$/;
 
 /** A link by its place. */
 const labelOf = ({ value, link }: BreakdownValue): string => {
   // A visitor may send a value that reads like the name of the row for none.
-  if (link === undefined) return value.replace(/^"+|"+$/g, "") === noneLabel ? `"${value}"` : value;
+  if (link === undefined) return readsLikeNone.test(value) ? `"${value}"` : value;
   if (link.code === null) return "(deleted link)";
   return `${link.domain ? `${link.domain}/` : ""}${link.code}${link.id === null ? " (deleted)" : ""}`;
 };
