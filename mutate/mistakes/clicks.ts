@@ -14,6 +14,13 @@ const purge = ["test/conformance/click-purge.test.ts"];
 const shelves = ["src/clicks/event-shelves.test.ts"];
 
 export const clicks: Mistakes = {
+  "recorder-never-pauses": {
+    file: "clicks/events/click-recorder.ts",
+    from: "left -= batch.at.length;",
+    to: "left = capture.waiting;",
+    tests: ["src/clicks/events/click-recorder.test.ts"],
+    only: "wait for the next second",
+  },
   "open-events-not-counted": {
     file: "clicks/reports/known-events.ts",
     from: "known += condensed + open;",

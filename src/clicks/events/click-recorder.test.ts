@@ -67,3 +67,59 @@ test("a stop in the first moments writes the clicks that wait for the tables of 
   await whileTimePasses(stopped);
   expect(written).toEqual([1, 2]);
 });
+
+test("clicks that come while others are written wait for the next second", async () => {
+  let arrived = 100;
+  const sizes: number[] = [];
+  const recorder = createClickRecorder({
+    capture: {
+      drain(most) {
+        const taken = Math.min(most, arrived);
+        arrived -= taken;
+        return taken === 0 ? undefined : ({ at: new Float64Array(taken) } as ClickBatch);
+      },
+      get waiting() {
+        return arrived;
+      },
+    },
+    async write(_, { at }) {
+      sizes.push(at.length);
+      arrived += 3;
+      return noneWritten;
+    },
+    onWritten() {},
+    clock,
+    log,
+  });
+  await recorder.flush();
+  expect(sizes).toEqual([100]);
+  await recorder.flush();
+  expect(sizes).toEqual([100, 3]);
+});
+
+test("what was counted without facts is written with each round, however many clicks with facts come", async () => {
+  let bare = 5;
+  const written: string[] = [];
+  const recorder = createClickRecorder({
+    capture: {
+      drain(most) {
+        if (most > 0) return { at: new Float64Array(most) } as ClickBatch;
+        const batch = bare > 0 ? ({ at: new Float64Array(0) } as ClickBatch) : undefined;
+        bare = 0;
+        return batch;
+      },
+      get waiting() {
+        return 40_000 + bare;
+      },
+    },
+    async write(_, { at }) {
+      written.push(String(at.length));
+      return noneWritten;
+    },
+    onWritten() {},
+    clock,
+    log,
+  });
+  await recorder.flush();
+  expect(written).toEqual(["30000", "10005", "0"]);
+});

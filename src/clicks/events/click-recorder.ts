@@ -24,6 +24,7 @@ export interface ClickRecorder {
 
 export interface ClickRecorderSettings {
   readonly capture: {
+    /** With 0, only those that are counted without facts. */
     drain(most: number): ClickBatch | undefined;
     readonly waiting: number;
     /** Resolves within seconds of the start. */
@@ -60,21 +61,29 @@ export function createClickRecorder(settings: ClickRecorderSettings): ClickRecor
     onWritten(written);
   }
 
+  /**
+   * What waits when it begins. What comes meanwhile is left to the next time: otherwise a server with visitors would never pause, and
+   * write a hundred small batches a second, each of which costs as much as one of a second.
+   */
   async function record(signal?: AbortSignal): Promise<void> {
     if (unsure !== undefined) await send(unsure);
     await capture.ready;
-    while (signal?.aborted !== true) {
-      const batch = capture.drain(batchMost);
+    for (let left = capture.waiting; left > 0 && !signal?.aborted; ) {
+      const batch = capture.drain(Math.min(batchMost, left));
       if (batch === undefined) return;
       await send(batch);
+      left -= batch.at.length;
     }
+    const counts = signal?.aborted ? undefined : capture.drain(0);
+    if (counts !== undefined) await send(counts);
   }
 
   /** Until `end`: a single failure, such as a lock that was not free, is no reason to lose everything that waits. */
   async function recordAll(end: number): Promise<void> {
     for (;;) {
       try {
-        return await record();
+        await record();
+        if (capture.waiting === 0 || clock.elapsed() >= end) return;
       } catch (error) {
         if (clock.elapsed() + againMs >= end) throw error;
         await new Promise<void>((resolve) => clock.after(againMs, resolve));

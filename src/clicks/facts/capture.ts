@@ -26,8 +26,9 @@ export interface Capture {
   /** Called on the redirect path. `url`: where the visitor is sent, before parameters are forwarded. */
   record(request: Request, key: LinkKey, link: RecordedLink, reason: number, variant: string, url: string): void;
   /**
-   * The next clicks with their facts, oldest first, at most `most`; undefined if there are none. Called off the path until
-   * there are none: one call returns at most `sliceMost` clicks, so that it never blocks for more than a few ms.
+   * The next clicks with their facts, oldest first, at most `most`; if there are none, or `most` is 0, what was counted without facts;
+   * undefined if there is nothing. Called off the path: one call returns at most `sliceMost` clicks, so that it never blocks for more
+   * than a few ms.
    */
   drain(most: number): ClickBatch | undefined;
   /** Clicks not drained yet. */
@@ -175,7 +176,7 @@ export function createCapture(settings: CaptureSettings): Capture {
     drain(limit) {
       // A server that stops must not wait for another turn of the loop.
       if (isReady) readSome();
-      const columns = takeColumns(limit);
+      const columns = limit > 0 ? takeColumns(limit) : undefined;
       const counts = columns === undefined ? bare.take() : undefined;
       if (columns === undefined && counts === undefined && dropped === 0 && excluded === 0) return undefined;
       const batch = { ...(columns ?? noClicks), ...(counts ?? { bare: [] }), dropped, excluded };
