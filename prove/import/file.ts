@@ -96,7 +96,7 @@ function wantedOf(i: number, made: Made): Wanted {
     created_at: created ?? within(0),
     expires_at: expires === undefined ? within(defaultMs) : expires,
     number: isAssigned,
-    ...{ made_by_kind: null, made_by: null },
+    ...{ made_by_kind: "command", made_by: null },
     ...plain,
     ...(isFull(i) && fullOf(i).wanted),
   };
