@@ -83,7 +83,8 @@ for (const database of databases) {
       const made = (await site.call("POST", "/api/links/bulk", { body: { links } })).json<{
         results: { link: LinkBody }[];
       }>();
-      await Promise.all(made.results.map(({ link }) => remove(link)));
+      // A hundred at once would wait for each other, and be refused on a busy machine.
+      for (const { link } of made.results) await remove(link);
       const emptied = (await site.call("DELETE", "/api/trash")).json<{ deleted: number; isEmpty: boolean }>();
       expect(emptied.isEmpty).toBe(true);
       expect(emptied.deleted).toBeGreaterThanOrEqual(130);
