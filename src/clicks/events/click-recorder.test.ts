@@ -123,3 +123,19 @@ test("what was counted without facts is written with each round, however many cl
   await recorder.flush();
   expect(written).toEqual(["30000", "10005", "0"]);
 });
+
+test("a round ends with the counts, also if visits that exclude themselves never stop", async () => {
+  let written = 0;
+  const recorder = createClickRecorder({
+    capture: { drain: () => ({ at: new Float64Array(0) }) as ClickBatch, waiting: 1 },
+    async write() {
+      if (++written > 10) throw new Error("the round does not end");
+      return noneWritten;
+    },
+    onWritten() {},
+    clock,
+    log,
+  });
+  await recorder.flush();
+  expect(written).toBe(1);
+});

@@ -72,6 +72,8 @@ export function createClickRecorder(settings: ClickRecorderSettings): ClickRecor
       const batch = capture.drain(Math.min(batchMost, left));
       if (batch === undefined) return;
       await send(batch);
+      // No facts waited any more, so these were the counts.
+      if (batch.at.length === 0) return;
       left -= batch.at.length;
     }
     const counts = signal?.aborted ? undefined : capture.drain(0);

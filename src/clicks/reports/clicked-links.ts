@@ -57,6 +57,6 @@ export async function linksNumbered(
   return links;
 }
 
-/** With its number: any number of links may have had a code, one after the other. */
+/** With its number, because several links may have had the same code, one after the other. */
 const deletedValueOf = (link: LinkNumber, domain: string, code: string): string =>
   `${domain === "" ? "" : `${domain}/`}${code}@${link}`;

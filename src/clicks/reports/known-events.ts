@@ -7,8 +7,8 @@ import { itemisedIn, periodsOf } from "./rollup-rows.ts";
 import type { SubjectScope } from "./scope.ts";
 
 /**
- * How many events a report with filters has to read. Counting them takes half as long as reading them. But a roll-up has the number of
- * the events that it was made from, and they are all there until `eventsFrom` says otherwise: so only those are counted that no roll-up has.
+ * How many events a report with filters has to read. Counting them takes half as long as adding them up. But a roll-up has the number of
+ * events that it was made from, and all events from `eventsFrom` on are there. So only events that no roll-up has are counted.
  */
 export interface KnownSample extends Sample {
   /** The subject's events before filters, not only those of the sample; undefined if they had to be counted. */
@@ -24,12 +24,12 @@ export async function sampleOf(
 ): Promise<KnownSample> {
   const known = await knownEvents(sql, scope, spans, daysFrom);
   if (known === undefined) return await chooseSample(sql, scope, spans);
-  const level = everyLevel.find((one) => isLikely(known / 2 ** one, one)) ?? levelMost;
+  const level = everyLevel.find((one) => fits(known / 2 ** one, one)) ?? levelMost;
   return { level, events: known / 2 ** level, known };
 }
 
-/** Whether a sample of about so many events is not too large; almost never is it, by four times the standard deviation. */
-const isLikely = (events: number, level: number): boolean =>
+/** Whether a sample of about this many events fits. Four standard deviations are left for chance, so it almost always does. */
+const fits = (events: number, level: number): boolean =>
   events + (level === 0 ? 0 : 4 * Math.sqrt(events)) <= eventsReadMost;
 
 /** Undefined if roll-ups do not tell: of tags and domains, whose sample is one of the tenant, and where roll-ups are far behind. */
