@@ -9,9 +9,9 @@ import { dirname, join, normalize } from "node:path";
 const root = join(import.meta.dir, "../src");
 
 const most = {
-  "A redirect from memory": 9,
-  "A cold redirect": 27,
-  "POST /api/links": 35,
+  "A redirect from memory": 12,
+  "A cold redirect": 30,
+  "POST /api/links": 37,
   "An edit seen on another server": 17,
   "A hit charged and recorded": 14,
   "An email": 20,

@@ -177,9 +177,9 @@ describe("what may be done where", () => {
   const outside = (...places: string[]) =>
     program.filter(({ path }) => !places.some((place) => path === place || path.startsWith(`${place}/`)));
 
-  test("Bun's own things are used in sql/, http/server.ts and base/ only, so that the runtime stays replaceable", () => {
+  test("Bun's own things are used in sql/, base/ and at the socket only, so that the runtime stays replaceable", () => {
     const bun = /\bBun\.\w+|"bun:\w+"|from "bun"/g;
-    expect(holding(outside("src/sql", "src/http/server.ts", "src/base"), bun)).toEqual([]);
+    expect(holding(outside("src/sql", "src/http/server.ts", "src/http/socket", "src/base"), bun)).toEqual([]);
   });
 
   test("the environment is read in config/ only", () => {

@@ -3,14 +3,60 @@ import type { Mistakes } from "../mistake.ts";
 const idempotency = ["test/e2e/idempotency.test.ts"];
 const access = ["test/e2e/access.test.ts"];
 const server = ["test/e2e/server.test.ts"];
+const plainRequest = ["src/http/socket/plain-request.test.ts"];
 
 export const http: Mistakes = {
-  "rules-see-the-address-of-another-visitor": {
+  "plain-request-with-a-body": {
+    file: "http/socket/plain-request.ts",
+    from: "if (place === refused || values[place] !== undefined) return undefined;",
+    to: "if (place === refused) continue;",
+    tests: plainRequest,
+  },
+  "plain-request-with-a-header-twice": {
+    file: "http/socket/plain-request.ts",
+    from: "if (place === refused || values[place] !== undefined) return undefined;",
+    to: "if (place === refused) return undefined;",
+    tests: plainRequest,
+  },
+  "plain-request-with-a-line-feed-alone": {
+    file: "http/socket/plain-request.ts",
+    from: "(/[\\t -~]/.test(character) ? inValue : 0);",
+    to: "(/[\\t\\n -~]/.test(character) ? inValue : 0);",
+    tests: plainRequest,
+  },
+  "plain-request-with-another-behind-it": {
+    file: "http/socket/plain-request.ts",
+    from: "at + 2 !== length || values",
+    to: "values",
+    tests: plainRequest,
+  },
+  "client-behind-a-tunnel-counts-as-this-machine": {
     file: "http/server.ts",
-    from: "if (request !== lastRequest) {",
-    to: "if (lastRequest === undefined) {",
-    tests: ["test/e2e/rules.test.ts"],
-    only: "SQLite.*the country is that of the address",
+    from: "return end === null ? undefined : peers.get(end.port);",
+    to: "return end ?? undefined;",
+    tests: ["test/e2e/front.test.ts"],
+    only: "by their own address",
+  },
+  "end-of-a-large-page-is-lost": {
+    file: "http/socket/front.ts",
+    from: "client.data.rest = bytes.slice(Math.max(0, written));",
+    to: "client.data.rest = bytes.subarray(bytes.length);",
+    tests: ["test/e2e/front.test.ts"],
+    only: "a page that is larger",
+  },
+  "redirect-keeps-its-tunnel": {
+    file: "http/server.ts",
+    from: 'response.headers.set("connection", "close");',
+    to: "",
+    tests: ["test/e2e/front.test.ts"],
+    only: "ends the tunnel",
+  },
+  "answer-lost-on-a-connection-that-is-slow": {
+    file: "http/socket/tunnel.ts",
+    from: "    if (toClient === undefined) return;\n    socket.pause();",
+    to: "    toClient = undefined;\n    if (toClient === undefined) return;\n    socket.pause();",
+    tests: ["test/e2e/front.test.ts"],
+    only: "a large answer",
   },
   "scope-not-checked": {
     file: "http/route.ts",

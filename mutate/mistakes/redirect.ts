@@ -21,13 +21,13 @@ export const redirect: Mistakes = {
   "everyone-gets-the-first-destination": {
     file: "redirect/serve.ts",
     from: "if (url === target.url) {",
-    to: "if (target.pattern !== undefined || url === target.url) {",
+    to: "if (target.redirection || url === target.url) {",
     tests: ["src/redirect/serve.test.ts"],
   },
   "parameters-of-another-visitor": {
     file: "redirect/serve.ts",
-    from: "return sent === url ? new Response(null, patternTo(target, url)) : personal(sent);",
-    to: "return new Response(null, patternTo(target, url));",
+    from: "return sent === url ? keptRedirection(target, url) : personal(sent);",
+    to: "return keptRedirection(target, url);",
     tests: ["src/redirect/serve.test.ts"],
   },
   "qr-mark-forwarded": {
@@ -153,8 +153,8 @@ export const redirect: Mistakes = {
   },
   "personal-answer-may-be-kept": {
     file: "redirect/serve.ts",
-    from: 'headers: { Location: url, "Cache-Control": personalCaching }',
-    to: "headers: { Location: url }",
+    from: "new Redirection(302, url, personalCaching)",
+    to: "new Redirection(302, url)",
     tests: ["test/e2e/rules.test.ts"],
     only: "SQLite.*a visitor goes where the first rule",
   },

@@ -4,6 +4,7 @@ import { createMetrics } from "../../src/base/metrics.ts";
 import type { ClickTarget, LinkKey } from "../../src/links/link.ts";
 import { createBots } from "../../src/redirect/bots.ts";
 import { createAgents } from "../../src/redirect/user-agents.ts";
+import type { VisitRequest } from "../../src/redirect/visit-request.ts";
 import { acrossTenants } from "../../src/sql/tenant-db.ts";
 import type { Environment } from "../../test/ground/process.ts";
 import { openUnderTest } from "../clicks/later.ts";
@@ -42,7 +43,7 @@ export async function attackInProcess(env: Environment, code: string, requests: 
       facts: true,
       tags: [],
     } as unknown as ClickTarget);
-    const visits = new WeakMap<Request, { url: string; address: string }>();
+    const visits = new WeakMap<VisitRequest, { url: string; address: string }>();
     const capture = createCapture({
       readFacts: createFacts({
         agentOf: createAgents(),

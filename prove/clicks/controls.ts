@@ -81,8 +81,8 @@ export const controls: readonly Control[] = [
     edits: [
       {
         file: "server/click-capture.ts",
-        from: "address: reportedAddressOf(request),",
-        to: "address: (console.log(reportedAddressOf(request)), reportedAddressOf(request)),",
+        from: "address: addressOf(request),",
+        to: "address: (console.log(addressOf(request)), addressOf(request)),",
       },
     ],
     plays,

@@ -1,20 +1,25 @@
 import type { BlockList } from "node:net";
+import type { Clock } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import { escapeHtml } from "../base/escape-html.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { sameText } from "../base/signature.ts";
-import { findTcpConnection, type TcpConnection } from "../base/tcp-connection.ts";
+import { findTcpConnection, type Peer, type TcpConnection } from "../base/tcp-connection.ts";
 import type { CustomHost, Hosts } from "../domains/hosts.ts";
 import { ownDomain } from "../links/link.ts";
 import { finalPage, page } from "../redirect/error-pages.ts";
+import { toResponse, type VisitReply } from "../redirect/redirection.ts";
 import type { ServeRedirect } from "../redirect/serve.ts";
+import type { VisitRequest } from "../redirect/visit-request.ts";
 import type { HttpApi } from "./api.ts";
 import type { Readiness } from "./health.ts";
 import type { Mount, MountTools, SendingLimits } from "./mount.ts";
 import { problemResponse, wrongMethod } from "./problem.ts";
 import { apiElsewhere, malformedHost, misdirected, tooLongToExist } from "./refused-address.ts";
 import { clientAddress, isApi, isLoopback, isTrusted, targetOf } from "./request.ts";
+import { type Front, listenFront } from "./socket/front.ts";
+import { PlainRequest } from "./socket/plain-request.ts";
 
 /**
  * The socket. The host of a request is decided first, once for everything behind. A redirect is tried next and answered
@@ -48,6 +53,7 @@ export interface ServerSettings {
   /** The largest body of a mount, if larger than the API's. */
   readonly uploadLimitBytes: number;
   readonly mounts: readonly Mount[];
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -57,11 +63,9 @@ export interface Server {
    * The client's address, if it can be trusted. A proxy on this machine that is not listed forwards everyone under its
    * own address, so that address counts as unknown.
    */
-  addressOf(request: Request): string | undefined;
-  /** The same, and cheaper, for reports and rules: nobody may be let in or refused by it. */
-  reportedAddressOf(request: Request): string | undefined;
+  addressOf(request: VisitRequest): string | undefined;
   /** Whether the request came through one of our proxies, whose headers are trusted. */
-  isFromProxy(request: Request): boolean;
+  isFromProxy(request: VisitRequest): boolean;
   /** Stops accepting, lets running requests finish, and aborts the rest at the deadline. */
   stop(deadlineMs: number): Promise<void>;
 }
@@ -80,26 +84,51 @@ export function startServer(settings: ServerSettings): Server {
   let stopping = false;
   const watch = createWatch(watchMs);
   const hasProxies = trustedProxies.rules.length > 0;
+  const peers = new Map<number, Peer>();
 
+  // Behind our own socket, for everything but plain redirects.
   const server = Bun.serve({
-    hostname: settings.hostname,
-    port: settings.port,
+    hostname: "127.0.0.1",
+    port: 0,
     development: false,
-    // Outside development Bun shares the port by default, so a second server would go unnoticed.
-    reusePort: settings.sharesPort,
+    // Outside development Bun shares the port by default.
+    reusePort: false,
     idleTimeout: idleSeconds,
     // The API's own limit answers with a problem that explains itself; this is a larger limit behind it, which does
     // not.
     maxRequestBodySize: Math.max(settings.bodyLimitBytes, settings.uploadLimitBytes) + wallBytes,
     routes: { "/:code": (request) => receive(request, request.params.code) },
     fetch: (request) => receive(request, undefined),
-    error(error) {
-      log.error({ error }, "request failed unexpectedly");
-      return problemResponse(
-        new Problem("internal", "Internal server error. Try again; if it persists, contact the operator."),
-      );
-    },
+    error: failed,
   });
+
+  let front: Front;
+  try {
+    front = listenFront({
+      ...{ hostname: settings.hostname, port: settings.port, sharesPort: settings.sharesPort },
+      inner: { port: server.port ?? 0, peers },
+      receive: visit,
+      failed,
+      clock: settings.clock,
+    });
+  } catch (error) {
+    void server.stop(true);
+    throw error;
+  }
+
+  function failed(error: unknown): Response {
+    log.error({ error }, "request failed unexpectedly");
+    return problemResponse(
+      new Problem("internal", "Internal server error. Try again; if it persists, contact the operator."),
+    );
+  }
+
+  /** A plain request, from our own socket. What this declines comes again, to `receive`. */
+  function visit(request: PlainRequest): VisitReply | Promise<VisitReply> | undefined {
+    const host = hosts.of(request.get("host"));
+    if (host.kind === "ours") return redirect(request, request.code, ownDomain);
+    return host.kind === "custom" ? redirect(request, request.code, host.host) : undefined;
+  }
 
   /** `code`: the path if it has one part, decoded. */
   function receive(request: Request, code: string | undefined): Response | Promise<Response> {
@@ -107,7 +136,7 @@ export function startServer(settings: ServerSettings): Server {
     if (host.kind === "malformed") return malformedHost();
     if (code !== undefined && host.kind !== "foreign") {
       const answer = redirect(request, code, host.kind === "custom" ? host.host : ownDomain);
-      if (answer !== undefined) return answer;
+      if (answer !== undefined) return answer instanceof Promise ? answer.then(lastResponse) : lastResponse(answer);
     }
     const { path } = targetOf(request.url);
     if (path.length > pathMost) return tooLongToExist(request, path);
@@ -227,8 +256,8 @@ export function startServer(settings: ServerSettings): Server {
 
       const stopWatching = watch(() => {
         passedMs += watchMs;
-        const peer = server.requestIP(request);
-        if (peer === null) {
+        const peer = clientEnd(request);
+        if (peer === undefined) {
           stopWatching();
           resolve();
           return;
@@ -245,7 +274,7 @@ export function startServer(settings: ServerSettings): Server {
           if (!isFastEnough()) hangUp();
           return;
         }
-        connection = findTcpConnection(server.port ?? settings.port, peer);
+        connection = findTcpConnection(front.port, peer);
         takenBefore = connection?.takenBytes() ?? 0;
       });
     });
@@ -296,46 +325,37 @@ export function startServer(settings: ServerSettings): Server {
     return new Response(text, { headers: { "content-type": contentType, ...pageless } });
   }
 
-  function peerOf(request: Request): string | undefined {
-    return server.requestIP(request)?.address;
+  const peerOf = (request: VisitRequest): string | undefined =>
+    request instanceof PlainRequest ? request.peer.address : clientEnd(request)?.address;
+
+  /** The client's end of its connection; undefined once that or the request has ended. */
+  function clientEnd(request: VisitRequest): Peer | undefined {
+    const end = request instanceof Request ? server.requestIP(request) : null;
+    // Never the address of our own end: whoever is behind it would count as this machine.
+    return end === null ? undefined : peers.get(end.port);
   }
 
-  const isFromProxy = (request: Request): boolean => isTrusted(peerOf(request) ?? "", trustedProxies);
+  const isFromProxy = (request: VisitRequest): boolean => isTrusted(peerOf(request) ?? "", trustedProxies);
 
-  /**
-   * Who listens on a loopback address, as behind a proxy on the same machine, is reached from there only, unless the kernel was
-   * told to route such addresses. Asking it for the peer of a connection takes 1.2 µs.
-   */
-  const onlyPeer = isLoopback(settings.hostname) ? settings.hostname : undefined;
+  const addressOf = (request: VisitRequest): string | undefined => clientOf(request, peerOf(request));
 
-  const addressOf = (request: Request): string | undefined => clientOf(request, peerOf(request));
-
-  let lastRequest: Request | undefined;
-  let lastAddress: string | undefined;
-
-  /** Rules and the report of a visit ask for it, one after the other. */
-  function reportedAddressOf(request: Request): string | undefined {
-    if (request !== lastRequest) {
-      lastRequest = request;
-      lastAddress = clientOf(request, onlyPeer ?? peerOf(request));
-    }
-    return lastAddress;
-  }
-
-  function clientOf(request: Request, peer: string | undefined): string | undefined {
+  function clientOf(request: VisitRequest, peer: string | undefined): string | undefined {
     const client = hasProxies ? clientAddress(peer, request.headers.get("x-forwarded-for"), trustedProxies) : peer;
     return isLoopback(client) && !isDirect(request) ? undefined : client;
   }
 
   return {
-    port: server.port ?? settings.port,
+    port: front.port,
     addressOf,
-    reportedAddressOf,
     isFromProxy,
     async stop(deadlineMs) {
       stopping = true;
-      const late = setTimeout(() => void server.stop(true), deadlineMs);
-      await server.stop();
+      front.stop();
+      const late = setTimeout(() => {
+        void server.stop(true);
+        front.closeAll();
+      }, deadlineMs);
+      await Promise.all([server.stop(), front.closed()]);
       clearTimeout(late);
     },
   };
@@ -359,6 +379,16 @@ function createWatch(everyMs: number): (look: () => void) => () => void {
   };
 }
 
+/**
+ * Of a redirect that came through the tunnel. The connection ends with it, so that the next visit can be plain again: proxies use a connection
+ * for many visitors.
+ */
+function lastResponse(reply: VisitReply): Response {
+  const response = toResponse(reply);
+  response.headers.set("connection", "close");
+  return response;
+}
+
 const pageless = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 
 const plain = (text: string): Response =>
@@ -368,7 +398,7 @@ const robots = (): Response => plain("User-agent: *\nDisallow: /api/\n");
 
 const isReading = ({ method }: Request): boolean => method === "GET" || method === "HEAD";
 
-const isDirect = ({ headers }: Request): boolean =>
+const isDirect = ({ headers }: VisitRequest): boolean =>
   !(headers.has("x-forwarded-for") || headers.has("forwarded") || headers.has("via") || headers.has("x-real-ip"));
 
 const bare = (host: string): Response =>

@@ -4,6 +4,7 @@ import type { Logger } from "../base/log.ts";
 import { createMemo } from "../base/memo.ts";
 import { networkOf } from "../limits/network.ts";
 import { isCountry } from "../links/routing/countries.ts";
+import type { VisitRequest } from "./visit-request.ts";
 
 /**
  * The country of an address, from a table that is part of the program: visitors are not looked up anywhere else. The
@@ -14,9 +15,9 @@ import { isCountry } from "../links/routing/countries.ts";
  * any other client could send whatever it likes.
  */
 export interface Countries {
-  of(request: Request): string | undefined;
+  of(request: VisitRequest): string | undefined;
   /** According to a proxy of ours; must be asked while the request is answered. */
-  told(request: Request): string | undefined;
+  told(request: VisitRequest): string | undefined;
   ofAddress(address: string): string | undefined;
   /** Whether the table is loaded. */
   readonly isReady: boolean;
@@ -25,9 +26,9 @@ export interface Countries {
 }
 
 export interface CountrySettings {
-  readonly addressOf: (request: Request) => string | undefined;
+  readonly addressOf: (request: VisitRequest) => string | undefined;
   /** Whether the peer of the connection is one of our proxies. */
-  readonly isFromProxy: (request: Request) => boolean;
+  readonly isFromProxy: (request: VisitRequest) => boolean;
   readonly header: string | undefined;
   readonly log: Logger;
   readonly load?: () => Promise<CountryTable>;
@@ -83,7 +84,7 @@ export function createCountries({
     return table === undefined || address === undefined ? undefined : kept.get(address).country;
   }
 
-  const toldHeader = (request: Request): string | null =>
+  const toldHeader = (request: VisitRequest): string | null =>
     header !== undefined && isFromProxy(request) ? request.headers.get(header) : null;
   const codeIn = (told: string): string | undefined => known(told.trim().toUpperCase());
 

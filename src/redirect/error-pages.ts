@@ -4,6 +4,7 @@ import { escapeHtml } from "../base/escape-html.ts";
 import type { Brand } from "../branding/brand.ts";
 import { problemResponse } from "../http/problem.ts";
 import type { FinalRefusal } from "./decide.ts";
+import type { VisitRequest } from "./visit-request.ts";
 
 /**
  * Pages shown when a link does not redirect: small, without scripts, light and dark, saying what happened and what to
@@ -94,7 +95,7 @@ export const formPage = (status: number, title: string, body: string): Response 
 export const buttonPage = (title: string, body: string, button: string): Response =>
   formPage(200, title, `${body}\n<form method="post"><button>${escapeHtml(button)}</button></form>\n`);
 
-export function wantsJson(request: Request): boolean {
+export function wantsJson(request: VisitRequest): boolean {
   const accept = request.headers.get("accept") ?? "";
   return accept.includes("json") && !accept.includes("text/html");
 }
@@ -175,7 +176,12 @@ type Wanted = "link" | "report";
 /** `told` speaks of links. */
 const tell = (text: string, wanted: Wanted): string => text.replaceAll(/\blink\b/g, wanted);
 
-export function finalPage(refusal: VisitRefusal, request: Request, brand?: Brand, wanted: Wanted = "link"): Response {
+export function finalPage(
+  refusal: VisitRefusal,
+  request: VisitRequest,
+  brand?: Brand,
+  wanted: Wanted = "link",
+): Response {
   const { code } = told[refusal.kind];
   const title = tell(told[refusal.kind].title, wanted);
   const reason = tell(told[refusal.kind].text, wanted);

@@ -7,16 +7,17 @@ import type { Choice } from "../links/routing/choice.ts";
 import type { LinkStore } from "../links/store.ts";
 import { isUnavailable } from "../sql/sql.ts";
 import { type KnownTenants, type Standing, unknownStanding } from "../tenants/known-tenants.ts";
+import type { Redirection } from "./redirection.ts";
 
 /** What memory keeps of a link besides its target, for its next visit. Looking each up by key is slow when many links are in use. */
 export interface CachedLink extends MeteredTarget {
   /**
-   * Its response, built for the second visitor and copied from then on: most links have one visitor while they are in memory,
-   * and a response takes as much room as the rest of a link. Null after the first visitor.
+   * Its answer, kept from the second visitor on: most links have one visitor while they are in memory, and an answer takes half
+   * as much room as the rest of a link. Null after the first visitor.
    */
-  pattern: Response | null | undefined;
+  redirection: Redirection | null | undefined;
   /** The same for other destinations, of rules and of a split. */
-  otherPatterns: Map<string, Response> | undefined;
+  otherRedirections: Map<string, Redirection> | undefined;
   meter: Meter | undefined;
   /** Of its tenant, when it was last used. */
   standing: Standing;
@@ -27,7 +28,7 @@ export interface CachedLink extends MeteredTarget {
 
 export const cachedLink = (target: MeteredTarget): CachedLink => ({
   ...target,
-  ...{ pattern: undefined, otherPatterns: undefined, meter: undefined, standing: unknownStanding },
+  ...{ redirection: undefined, otherRedirections: undefined, meter: undefined, standing: unknownStanding },
   ...{ clicks: recordedLink(target.clicks), ownFacts: target.clicks.facts },
 });
 
@@ -95,8 +96,8 @@ export const sizeOfCached = ({ url, file, fallbackUrl, choice, clicks }: CachedL
 
 const fileBytes = 400;
 
-/** Objects take several times the space of their text. Each destination has a response. */
+/** Objects take several times the space of their text. Each destination has an answer. */
 const sizeOfChoice = (choice: Choice): number =>
-  200 + 3 * JSON.stringify(choice).length + patternBytes * (choice.rules.length + choice.split.length);
+  200 + 3 * JSON.stringify(choice).length + redirectionBytes * (choice.rules.length + choice.split.length);
 
-const patternBytes = 500;
+const redirectionBytes = 500;

@@ -5,6 +5,7 @@ import { networkOf } from "../limits/network.ts";
 import type { PasswordAttempts } from "../limits/password-attempts.ts";
 import { splitKey } from "../links/link.ts";
 import type { Passes } from "./pass-cookie.ts";
+import type { VisitRequest } from "./visit-request.ts";
 
 /**
  * Guards links with a password. A password session is checked on every visit, which costs one hash and no I/O. A
@@ -12,7 +13,7 @@ import type { Passes } from "./pass-cookie.ts";
  * attempts. Only then is the hash read from SQL; it is never cached and goes no further than here.
  */
 export interface PasswordGate {
-  isOpen(request: Request, key: string, version: number): boolean;
+  isOpen(request: VisitRequest, key: string, version: number): boolean;
   tryPassword(request: Request, key: string): Promise<PasswordOutcome>;
 }
 
@@ -36,7 +37,7 @@ export interface PasswordGateSettings {
   readonly passwords: Passwords;
   readonly attempts: PasswordAttempts;
   readonly passes: Passes;
-  readonly addressOf: (request: Request) => string | undefined;
+  readonly addressOf: (request: VisitRequest) => string | undefined;
   /** The public URL of the server: `https://s.example`. */
   readonly baseUrl: string;
   readonly clock: Clock;

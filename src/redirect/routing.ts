@@ -2,10 +2,11 @@ import type { Clock } from "../base/clock.ts";
 import type { Choice } from "../links/routing/choice.ts";
 import { addVisitorQuery, queryOf } from "./forward-query.ts";
 import { matchRule, pickSplit } from "./match-rules.ts";
+import type { VisitRequest } from "./visit-request.ts";
 import type { Visitors } from "./visitors.ts";
 
 /** The destination for this visitor: the first matching rule, else their part of the split, else the link's URL. */
-export type RouteVisitor = (choice: Choice, url: string, request: Request, key: string) => VisitorRoute;
+export type RouteVisitor = (choice: Choice, url: string, request: VisitRequest, key: string) => VisitorRoute;
 
 export interface VisitorRoute {
   /** Empty: the link's file, whose URL is signed as it is. */

@@ -10,6 +10,7 @@ import { defaultLimits } from "../tenants/tenants.ts";
 import { createBots } from "./bots.ts";
 import { hitReasons } from "./decide.ts";
 import { type CachedLink, cachedLink } from "./link-source.ts";
+import { toResponse } from "./redirection.ts";
 import { createRouting } from "./routing.ts";
 import { createRedirect, type ServeRedirect } from "./serve.ts";
 import { createAgents } from "./user-agents.ts";
@@ -116,7 +117,8 @@ async function ask(serve: ServeRedirect, { path = "abc", method = "GET", headers
     ...{ method, headers: { "user-agent": browser, ...headers } },
     ...body,
   });
-  const response = await serve(request, path, "");
+  const reply = await serve(request, path, "");
+  const response = reply && toResponse(reply);
   const header = (name: string) => response?.headers.get(name) ?? undefined;
   return { status: response?.status, location: header("location"), caching: header("cache-control") };
 }

@@ -21,7 +21,9 @@ import { finalPage, type VisitRefusal, wantsJson } from "./error-pages.ts";
 import { type CachedLink, hitsMaxOf, isSettled, settle } from "./link-source.ts";
 import type { PasswordGate, PasswordOutcome } from "./password-gate.ts";
 import { previewPage } from "./preview.ts";
+import { Redirection, toResponse, type VisitReply } from "./redirection.ts";
 import type { RouteVisitor } from "./routing.ts";
+import type { VisitRequest } from "./visit-request.ts";
 
 /**
  * The redirect path, in front of everything else. A link in memory is answered at once: no promise, no log line, no
@@ -36,11 +38,11 @@ import type { RouteVisitor } from "./routing.ts";
  * with fresh headers 1.5 µs more than one copied from a pattern, which is why each link keeps one.
  */
 export type ServeRedirect = (
-  request: Request,
+  request: VisitRequest,
   path: string,
   /** The domain of the request. */
   domain: string,
-) => Response | Promise<Response> | undefined;
+) => VisitReply | Promise<VisitReply> | undefined;
 
 export interface RedirectSettings {
   readonly cache: Cache<CachedLink, LinkKey>;
@@ -56,7 +58,7 @@ export interface RedirectSettings {
   /** For the preview page; `undefined` if unavailable. */
   readonly detailsOf: (key: string) => Promise<LinkDetails | undefined>;
   /** The client's address, if known. */
-  readonly addressOf: (request: Request) => string | undefined;
+  readonly addressOf: (request: VisitRequest) => string | undefined;
   /** How the pages of a workspace look. */
   readonly brands: Brands;
   /** A temporary URL of a file's bytes. */
@@ -87,7 +89,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   const count = metrics.tally("quicklink_redirects_total", "Redirects by outcome.", "outcome", outcomes);
   let failing = false;
 
-  function serve(request: Request, path: string, domain: string): Response | Promise<Response> | undefined {
+  function serve(request: VisitRequest, path: string, domain: string): VisitReply | Promise<VisitReply> | undefined {
     const key = keyOfPath(domain, path);
     if (key === undefined) return undefined;
     const known = cache.peek(key);
@@ -97,7 +99,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     return answer(request, key, known, method === "HEAD", false);
   }
 
-  function slow(request: Request, path: string, domain: string): Response | Promise<Response> | undefined {
+  function slow(request: VisitRequest, path: string, domain: string): VisitReply | Promise<VisitReply> | undefined {
     const preview = path.endsWith("+");
     const code = preview ? path.slice(0, -1) : path;
     if (!slugPattern.test(code) || isReserved(code)) return undefined;
@@ -110,12 +112,12 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     return lookUp(request, key, preview);
   }
 
-  function refuse(request: Request, retryAfterSeconds: number): Response {
+  function refuse(request: VisitRequest, retryAfterSeconds: number): Response {
     count.guessing++;
     return finalPage({ kind: "guessing", retryAfterSeconds }, request);
   }
 
-  async function miss(request: Request, patience: Patience = { ...wait }): Promise<Response> {
+  async function miss(request: VisitRequest, patience: Patience = { ...wait }): Promise<VisitReply> {
     // A miss that cannot be counted in time is not limited.
     const counted = within(patience, "redis", guesses.missed(addressOf(request)), clock);
     const seconds = await counted.catch(() => undefined);
@@ -127,14 +129,14 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   }
 
   /** Of the workspace that has the link; of a custom domain's if there is none. Programs get no page. */
-  function brandOf(request: Request, target?: CachedLink): Brand | undefined | Promise<Brand | undefined> {
+  function brandOf(request: VisitRequest, target?: CachedLink): Brand | undefined | Promise<Brand | undefined> {
     if (wantsJson(request)) return undefined;
     if (target !== undefined) return brands.of({ tenant: target.clicks.tenant });
     const host = hosts.of(request.headers.get("host"));
     return host.kind === "custom" ? brands.of({ domain: host.host }) : undefined;
   }
 
-  async function lookUp(request: Request, key: LinkKey, preview: boolean): Promise<Response> {
+  async function lookUp(request: VisitRequest, key: LinkKey, preview: boolean): Promise<VisitReply> {
     const patience = { ...wait };
     const known = await find(key, patience);
     if (known === undefined) {
@@ -176,9 +178,10 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   }
 
   /** Handles a submitted password. If it is right, the visit continues as usual and counts once. */
-  async function tryPassword(request: Request, key: LinkKey, known: Versioned<CachedLink>): Promise<Response> {
-    if (known.value === undefined) return miss(request);
-    if (!known.value.password) return notForPosts();
+  async function tryPassword(request: VisitRequest, key: LinkKey, known: Versioned<CachedLink>): Promise<Response> {
+    if (known.value === undefined) return toResponse(await miss(request));
+    // Our own socket reads no bodies.
+    if (!known.value.password || !(request instanceof Request)) return notForPosts();
     let outcome: PasswordOutcome;
     try {
       outcome = await gate.tryPassword(request, key);
@@ -197,7 +200,7 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   }
 
   async function refused(
-    request: Request,
+    request: VisitRequest,
     refusal: VisitRefusal & { readonly kind: (typeof outcomes)[number] },
     target?: CachedLink,
   ): Promise<Response> {
@@ -206,11 +209,11 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   }
 
   /** The password belongs to this version: nothing older may be served for it. */
-  async function enter(request: Request, key: LinkKey, version: number, pass: string): Promise<Response> {
+  async function enter(request: VisitRequest, key: LinkKey, version: number, pass: string): Promise<Response> {
     cache.announce(key, version);
     const known = await find(key);
     if (known === undefined) return refused(request, { kind: "unavailable", retryAfterSeconds: retrySeconds });
-    const response = await answer(request, key, known, false, false, known.version === version);
+    const response = toResponse(await answer(request, key, known, false, false, known.version === version));
     const headers = new Headers(response.headers);
     headers.append("set-cookie", pass);
     // 303: follow with GET, whatever the method was.
@@ -218,14 +221,14 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   }
 
   function answer(
-    request: Request,
+    request: VisitRequest,
     key: LinkKey,
     known: Versioned<CachedLink>,
     head: boolean,
     preview: boolean,
     entered = false,
     patience?: Patience,
-  ): Response | Promise<Response> {
+  ): VisitReply | Promise<VisitReply> {
     const headers = request.headers;
     const target = known.value;
     const facts: VisitFacts = {
@@ -257,13 +260,13 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
 
   /** A denied visit may be sent to the fallback, which asks the other limit: at most twice. */
   function afterCharge(
-    request: Request,
+    request: VisitRequest,
     key: LinkKey,
     target: CachedLink,
     answer: Answer,
     verdict: Verdict,
     patience: Patience | undefined,
-  ): Response | Promise<Response> {
+  ): VisitReply | Promise<VisitReply> {
     const decision = complete(target, answer, verdict);
     if (decision === answer || !isAnswer(decision)) return respond(request, key, target, decision);
     const second = charge(key, target, decision, patience);
@@ -273,12 +276,12 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
   }
 
   function respond(
-    request: Request,
+    request: VisitRequest,
     key: LinkKey,
     target: CachedLink | undefined,
     decision: Decision,
     patience?: Patience,
-  ): Response | Promise<Response> {
+  ): VisitReply | Promise<VisitReply> {
     if (!isAnswer(decision)) {
       if (decision.kind === "missing") return miss(request, patience);
       return refused(request, decision, target);
@@ -291,36 +294,36 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
     capture.record(request, key, target.clicks, place, "", decision.url);
     if (decision.reason === "fallback" || decision.reason === "over_quota") return redirect(decision);
     if (decision.kind === "preview") return preview(request, key, target);
-    if (target.pattern === undefined) {
-      target.pattern = null;
+    if (target.redirection === undefined) {
+      target.redirection = null;
       return redirect(decision);
     }
-    target.pattern ??= redirect(decision);
-    return new Response(null, target.pattern);
+    target.redirection ??= redirect(decision);
+    return target.redirection;
   }
 
   /** A response for this visitor only. */
   function personalAnswer(
-    request: Request,
+    request: VisitRequest,
     key: LinkKey,
     target: CachedLink,
     reason: number,
-  ): Response | Promise<Response> {
+  ): VisitReply | Promise<VisitReply> {
     const { url: own, file, choice, clicks } = target;
     const { url, sent, variant } =
       choice === null ? { url: own, sent: own, variant: "" } : routeVisitor(choice, own, request, key);
     capture.record(request, key, clicks, reason, variant, url);
     if (sent === "" && file !== null) return download(request, file);
-    return sent === url ? new Response(null, patternTo(target, url)) : personal(sent);
+    return sent === url ? keptRedirection(target, url) : personal(sent);
   }
 
-  async function preview(request: Request, key: LinkKey, target: CachedLink): Promise<Response> {
+  async function preview(request: VisitRequest, key: LinkKey, target: CachedLink): Promise<Response> {
     const [details, brand] = await Promise.all([detailsOf(key).catch(() => undefined), brandOf(request, target)]);
     return previewPage(key, target, details, clock.now(), brand);
   }
 
   /** Already counted: the response is sent even if the file cannot be fetched. */
-  async function download(request: Request, file: TargetFile): Promise<Response> {
+  async function download(request: VisitRequest, file: TargetFile): Promise<VisitReply> {
     try {
       return personal(await signDownload(file));
     } catch (error) {
@@ -333,24 +336,23 @@ export function createRedirect(settings: RedirectSettings): ServeRedirect {
 }
 
 /** Without forwarded parameters, a link has as many personal answers as destinations. */
-function patternTo(target: CachedLink, url: string): Response {
+function keptRedirection(target: CachedLink, url: string): Redirection {
   if (url === target.url) {
-    target.pattern ??= personal(url);
-    return target.pattern;
+    target.redirection ??= personal(url);
+    return target.redirection;
   }
-  target.otherPatterns ??= new Map();
-  let pattern = target.otherPatterns.get(url);
-  if (pattern === undefined) {
-    pattern = personal(url);
-    target.otherPatterns.set(url, pattern);
+  target.otherRedirections ??= new Map();
+  let kept = target.otherRedirections.get(url);
+  if (kept === undefined) {
+    kept = personal(url);
+    target.otherRedirections.set(url, kept);
   }
-  return pattern;
+  return kept;
 }
 
 const notForPosts = (): Response => wrongMethod("GET", "HEAD");
 
-const personal = (url: string): Response =>
-  new Response(null, { status: 302, headers: { Location: url, "Cache-Control": personalCaching } });
+const personal = (url: string): Redirection => new Redirection(302, url, personalCaching);
 
 const isAnswer = (decision: Decision): decision is Answer =>
   decision.kind === "redirect" || decision.kind === "download" || decision.kind === "preview";
@@ -362,13 +364,10 @@ const isPersonal = ({ kind, reason }: Answer, { choice, password, file }: Cached
   reason !== "fallback" &&
   reason !== "over_quota";
 
-function redirect(answer: Answer): Response {
-  return answer.status === 302
-    ? new Response(null, { status: 302, headers: { Location: answer.url } })
-    : new Response(null, { status: 301, headers: { Location: answer.url, "Cache-Control": permanentCaching } });
-}
+const redirect = ({ status, url }: Answer): Redirection =>
+  status === 302 ? new Redirection(status, url) : new Redirection(status, url, permanentCaching);
 
-function isPrefetch(headers: Headers): boolean {
+function isPrefetch(headers: VisitRequest["headers"]): boolean {
   const purpose = headers.get("sec-purpose") ?? headers.get("purpose");
   return purpose !== null && /prefetch|prerender|preview/i.test(purpose);
 }

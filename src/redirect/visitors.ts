@@ -6,21 +6,22 @@ import { queryOf } from "./forward-query.ts";
 import { bestLanguage } from "./language.ts";
 import type { Visitor } from "./match-rules.ts";
 import type { Agent, AgentOf } from "./user-agents.ts";
+import type { VisitRequest } from "./visit-request.ts";
 
 /** What a request tells about its visitor, computed on demand and forgotten with the request. */
 export interface Visitors {
-  of(request: Request): Visitor;
+  of(request: VisitRequest): Visitor;
   /**
    * From 0 to below 1, always the same for a visitor and a link, and different for other links. Derived from network
    * and User-Agent, so that nothing is stored on the visitor; keyed, so that visitors cannot choose theirs.
    */
-  pointOf(request: Request, key: string): number;
+  pointOf(request: VisitRequest, key: string): number;
 }
 
 export interface VisitorSettings {
   readonly countries: Pick<Countries, "of">;
   readonly agentOf: AgentOf;
-  readonly addressOf: (request: Request) => string | undefined;
+  readonly addressOf: (request: VisitRequest) => string | undefined;
   readonly secret: Uint8Array;
 }
 
@@ -53,7 +54,7 @@ export function createVisitors(settings: VisitorSettings): Visitors {
 
 /** Each fact is read once, however many rules ask for it. A class, because an object of closures takes longer to create. */
 class RequestVisitor implements Visitor {
-  readonly #request: Request;
+  readonly #request: VisitRequest;
   readonly #settings: VisitorSettings;
   readonly #languages: LanguageMemo;
   #agent: Agent | undefined;
@@ -62,7 +63,7 @@ class RequestVisitor implements Visitor {
   #language: string | null | undefined;
   #query: URLSearchParams | undefined;
 
-  constructor(request: Request, settings: VisitorSettings, languages: LanguageMemo) {
+  constructor(request: VisitRequest, settings: VisitorSettings, languages: LanguageMemo) {
     this.#request = request;
     this.#settings = settings;
     this.#languages = languages;

@@ -4,6 +4,7 @@ import { type Capture, createCapture } from "../clicks/facts/capture.ts";
 import { createFacts, type SeenVisit } from "../clicks/facts/facts.ts";
 import { createPlaces, openCityTable } from "../clicks/facts/places.ts";
 import { createVisitorHash } from "../clicks/facts/visitor-hash.ts";
+import type { VisitRequest } from "../redirect/visit-request.ts";
 import type { VisitorSources } from "./redirect.ts";
 import type { Wiring } from "./wiring.ts";
 
@@ -17,19 +18,19 @@ export async function openCapture(
   answered: Promise<unknown>,
 ): Promise<Capture> {
   const { config, clock, secretFor } = core;
-  const { reportedAddressOf, countries, agentOf, isBot } = sources;
+  const { addressOf, countries, agentOf, isBot } = sources;
   const withFacts = config.QL_CLICK_FACTS === "on";
   const path = config.QL_CITY_DATABASE;
   const cities = withFacts && path !== undefined ? await openCityTable(path) : undefined;
   const load = () => withDeadline(countries.load(), tableMs, "the country table").catch(() => {});
   const loaded = withFacts ? answered.then(load) : undefined;
 
-  const visitOf = (request: Request, facts: boolean): SeenVisit =>
+  const visitOf = (request: VisitRequest, facts: boolean): SeenVisit =>
     withFacts && facts
       ? {
           headers: request.headers,
           url: request.url,
-          address: reportedAddressOf(request),
+          address: addressOf(request),
           country: countries.told(request),
         }
       : { headers: request.headers, url: undefined, address: undefined, country: undefined };

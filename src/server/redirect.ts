@@ -14,6 +14,7 @@ import { createPasswordGate } from "../redirect/password-gate.ts";
 import { createRouting } from "../redirect/routing.ts";
 import type { RedirectSettings } from "../redirect/serve.ts";
 import { type AgentOf, createAgents } from "../redirect/user-agents.ts";
+import type { VisitRequest } from "../redirect/visit-request.ts";
 import { createVisitors } from "../redirect/visitors.ts";
 import type { LinkCache } from "./cache.ts";
 import type { OpenCounters } from "./counters.ts";
@@ -28,8 +29,7 @@ export interface RedirectParts {
 
 /** What tells who a visitor is; each remembers its last answers, so that rules and reports share them. */
 export interface VisitorSources {
-  readonly addressOf: (request: Request) => string | undefined;
-  readonly reportedAddressOf: (request: Request) => string | undefined;
+  readonly addressOf: (request: VisitRequest) => string | undefined;
   readonly countries: Countries;
   readonly agentOf: AgentOf;
   readonly isBot: IsBot;
@@ -37,12 +37,11 @@ export interface VisitorSources {
 
 /** `server`: it listens only after this is wired. */
 export function openVisitorSources({ config }: Core, server: () => Server, log: Logger): VisitorSources {
-  const addressOf = (request: Request) => server().addressOf(request);
-  const isFromProxy = (request: Request) => server().isFromProxy(request);
-  const reportedAddressOf = (request: Request) => server().reportedAddressOf(request);
+  const addressOf = (request: VisitRequest) => server().addressOf(request);
+  const isFromProxy = (request: VisitRequest) => server().isFromProxy(request);
   const header = config.QL_COUNTRY_HEADER;
-  const countries = createCountries({ addressOf: reportedAddressOf, isFromProxy, header, log });
-  return { addressOf, reportedAddressOf, countries, agentOf: createAgents(), isBot: createBots() };
+  const countries = createCountries({ addressOf, isFromProxy, header, log });
+  return { addressOf, countries, agentOf: createAgents(), isBot: createBots() };
 }
 
 type Visits = Pick<RedirectSettings, "gate" | "routeVisitor" | "detailsOf" | "brands" | "addressOf" | "isBot">;
@@ -54,8 +53,8 @@ export function openRedirect({ core, cache, counters, sources }: RedirectParts):
   const { config, clock, passwords, secretFor, signing } = core;
   // Where links are looked up, so that the password is not of a version that the redirect cannot have yet.
   const sql = cache.replica ?? core.sql;
-  const { addressOf, reportedAddressOf, countries, agentOf, isBot } = sources;
-  const visitors = createVisitors({ countries, agentOf, addressOf: reportedAddressOf, secret: core.hashKey });
+  const { addressOf, countries, agentOf, isBot } = sources;
+  const visitors = createVisitors({ countries, agentOf, addressOf, secret: core.hashKey });
   return {
     addressOf,
     isBot,

@@ -260,6 +260,7 @@ function listen(
       mountLogos((hash) => logoBytes(core.sql.db, hash)),
       openSharePages(wiring, { background, counters, sources, guesses }),
     ],
+    clock,
     log,
   });
   return server;

@@ -101,6 +101,7 @@ export async function openDiskStore(
         ...more,
       }),
     ],
+    clock,
     log: silent,
   });
   return {

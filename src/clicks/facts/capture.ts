@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { LinkKey } from "../../links/link.ts";
+import type { VisitRequest } from "../../redirect/visit-request.ts";
 import type { ClickBatch } from "../click.ts";
 import { createBareCounts } from "./bare-counts.ts";
 import { type ClickColumns, type Columns, createColumns, type RecordedLink } from "./columns.ts";
@@ -24,7 +25,7 @@ import type { ReadFacts, SeenVisit } from "./facts.ts";
  */
 export interface Capture {
   /** Called on the redirect path. `url`: where the visitor is sent, before parameters are forwarded. */
-  record(request: Request, key: LinkKey, link: RecordedLink, reason: number, variant: string, url: string): void;
+  record(request: VisitRequest, key: LinkKey, link: RecordedLink, reason: number, variant: string, url: string): void;
   /**
    * The next clicks with their facts, oldest first, at most `most`; if there are none, or `most` is 0, what was counted without facts;
    * undefined if there is nothing. Called off the path: one call returns at most `sliceMost` clicks, so that it never blocks for more
@@ -40,7 +41,7 @@ export interface Capture {
 export interface CaptureSettings {
   readonly readFacts: ReadFacts;
   /** What the request tells only while it is answered; `facts`: whether the link wants them. */
-  readonly visitOf: (request: Request, facts: boolean) => SeenVisit;
+  readonly visitOf: (request: VisitRequest, facts: boolean) => SeenVisit;
   readonly clock: Clock;
   readonly metrics: Metrics;
   /** Calls back some milliseconds later. */

@@ -4,6 +4,7 @@ import { networkOf } from "../../limits/network.ts";
 import { type LinkKey, splitKey } from "../../links/link.ts";
 import { queryOf } from "../../redirect/forward-query.ts";
 import type { AgentOf } from "../../redirect/user-agents.ts";
+import type { VisitRequest } from "../../redirect/visit-request.ts";
 import { dimensions, other } from "../click.ts";
 import type { BotKindOf } from "./bot-kinds.ts";
 import { campaignOf } from "./campaign.ts";
@@ -31,7 +32,7 @@ export type ReadFacts = (
 
 /** What a request tells only while it is answered; headers can be read later. One object, because there is one a click. */
 export interface SeenVisit extends SeenFacts {
-  readonly headers: Headers;
+  readonly headers: VisitRequest["headers"];
 }
 
 export interface SeenFacts {
