@@ -43,7 +43,7 @@ export async function attackInProcess(env: Environment, code: string, requests: 
       facts: true,
       tags: [],
     } as unknown as ClickTarget);
-    const visits = new WeakMap<VisitRequest, { url: string; address: string }>();
+    const visits = new WeakMap<VisitRequest, { query: string; address: string }>();
     const capture = createCapture({
       readFacts: createFacts({
         agentOf: createAgents(),
@@ -53,8 +53,8 @@ export async function attackInProcess(env: Environment, code: string, requests: 
         ownHosts: new Set(),
       }),
       visitOf: (request) => {
-        const { url = "", address = "" } = visits.get(request) ?? {};
-        return { headers: request.headers, url, address, country: undefined };
+        const { query = "", address = "" } = visits.get(request) ?? {};
+        return { headers: request.headers, query, address, country: undefined };
       },
       clock: systemClock,
       metrics: createMetrics(),
@@ -65,7 +65,7 @@ export async function attackInProcess(env: Environment, code: string, requests: 
       const { query, headers, address } = attackOf(placesFrom + place);
       const url = `http://127.0.0.1/${code}?${query}`;
       const request = { headers: headersOf(headers), url } as Request;
-      visits.set(request, { url, address });
+      visits.set(request, { query, address });
       capture.record(request, code as LinkKey, target, 0, "", "https://example.com/");
       if (place % clicksAtOnce === clicksAtOnce - 1 || place === requests - 1) {
         for (let batch = capture.drain(clicksAtOnce); batch !== undefined; batch = capture.drain(clicksAtOnce)) {

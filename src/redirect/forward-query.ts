@@ -1,7 +1,11 @@
 import { qrMark } from "../links/link.ts";
 import { sentMost, withParameters } from "../links/routing/utm.ts";
+import type { VisitRequest } from "./visit-request.ts";
 
-/** The query of a request URL, without the question mark. */
+/** The query of a visit, without the question mark. */
+export const visitQuery = ({ query, url }: VisitRequest): string => query ?? queryOf(url);
+
+/** The query of a URL, without the question mark. */
 export function queryOf(url: string): string {
   const start = url.indexOf("?");
   return start === -1 ? "" : url.slice(start + 1);

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Choice } from "../links/routing/choice.ts";
-import { addVisitorQuery, queryOf } from "./forward-query.ts";
+import { addVisitorQuery, visitQuery } from "./forward-query.ts";
 import { matchRule, pickSplit } from "./match-rules.ts";
 import type { VisitRequest } from "./visit-request.ts";
 import type { Visitors } from "./visitors.ts";
@@ -30,6 +30,6 @@ export const createRouting =
       url = split[picked]?.url ?? own;
       variant = `split ${picked + 1}`;
     }
-    const sent = forwardQuery && url !== "" ? addVisitorQuery(url, queryOf(request.url)) : url;
+    const sent = forwardQuery && url !== "" ? addVisitorQuery(url, visitQuery(request)) : url;
     return { url, sent, variant };
   };

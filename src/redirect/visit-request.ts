@@ -6,5 +6,7 @@ export interface VisitRequest {
   readonly method: string;
   /** Absolute, or from the path on. */
   readonly url: string;
+  /** The query without its question mark, if it was found already. */
+  readonly query?: string;
   readonly headers: Pick<Headers, "get" | "has">;
 }

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { createMemo, type Memo } from "../base/memo.ts";
 import { networkOf } from "../limits/network.ts";
 import type { Countries } from "./countries.ts";
-import { queryOf } from "./forward-query.ts";
+import { visitQuery } from "./forward-query.ts";
 import { bestLanguage } from "./language.ts";
 import type { Visitor } from "./match-rules.ts";
 import type { Agent, AgentOf } from "./user-agents.ts";
@@ -88,7 +88,7 @@ class RequestVisitor implements Visitor {
   }
 
   asked(name: string): readonly string[] {
-    this.#query ??= new URLSearchParams(queryOf(this.#request.url));
+    this.#query ??= new URLSearchParams(visitQuery(this.#request));
     return this.#query.getAll(name);
   }
 

@@ -4,6 +4,7 @@ import { type Capture, createCapture } from "../clicks/facts/capture.ts";
 import { createFacts, type SeenVisit } from "../clicks/facts/facts.ts";
 import { createPlaces, openCityTable } from "../clicks/facts/places.ts";
 import { createVisitorHash } from "../clicks/facts/visitor-hash.ts";
+import { visitQuery } from "../redirect/forward-query.ts";
 import type { VisitRequest } from "../redirect/visit-request.ts";
 import type { VisitorSources } from "./redirect.ts";
 import type { Wiring } from "./wiring.ts";
@@ -29,11 +30,11 @@ export async function openCapture(
     withFacts && facts
       ? {
           headers: request.headers,
-          url: request.url,
+          query: visitQuery(request),
           address: addressOf(request),
           country: countries.told(request),
         }
-      : { headers: request.headers, url: undefined, address: undefined, country: undefined };
+      : { headers: request.headers, query: undefined, address: undefined, country: undefined };
   const readFacts = createFacts({
     agentOf,
     botKindOf: createBotKinds(isBot),

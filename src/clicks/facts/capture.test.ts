@@ -31,7 +31,7 @@ function begin(bytesMost?: number, facts = "kept", ready?: Promise<void>) {
       if (variant === "excluded") return variant;
       return { facts: dimensions.map((name) => (name === "variant" ? factText(variant) : noText)), visitor: 5 };
     },
-    visitOf: ({ headers }) => ({ headers, url: undefined, address: undefined, country: undefined }),
+    visitOf: ({ headers }) => ({ headers, query: undefined, address: undefined, country: undefined }),
     clock,
     metrics: createMetrics(),
     soon: (work) => turns.push(work),
@@ -212,7 +212,7 @@ test("the first clicks are read in slices of some milliseconds, and later ones a
       clock.advance(1);
       return { facts: [], visitor: 0 };
     },
-    visitOf: ({ headers }) => ({ headers, url: undefined, address: undefined, country: undefined }),
+    visitOf: ({ headers }) => ({ headers, query: undefined, address: undefined, country: undefined }),
     clock,
     metrics: createMetrics(),
     soon: () => turns++,

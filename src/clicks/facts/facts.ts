@@ -36,8 +36,8 @@ export interface SeenVisit extends SeenFacts {
 }
 
 export interface SeenFacts {
-  /** `undefined`: facts are off. */
-  readonly url: string | undefined;
+  /** Of the request, without its question mark. `undefined`: facts are off. */
+  readonly query: string | undefined;
   readonly address: string | undefined;
   /** According to a proxy of ours. */
   readonly country: string | undefined;
@@ -143,14 +143,14 @@ export function createFacts(settings: FactSettings): ReadFacts {
     return campaign;
   }
 
-  return ({ headers, url: asked, address, country }, key, target, variant, destination) => {
+  return ({ headers, query, address, country }, key, target, variant, destination) => {
     if (isExcluded(headers.get("cookie"))) return "excluded";
-    if (asked === undefined || !target.facts || isOne(headers.get("dnt")) || isOne(headers.get("sec-gpc"))) {
+    if (query === undefined || !target.facts || isOne(headers.get("dnt")) || isOne(headers.get("sec-gpc"))) {
       return reasonOnly;
     }
     const agent = agents.get(cut(headers.get("user-agent") ?? ""));
     const place = address === undefined ? undefined : addresses.get(address);
-    const own = ofQuery(cutQuery(queryOf(asked)));
+    const own = ofQuery(cutQuery(query));
     const marked = ofDestination(target, destination);
     const referrer = headers.get("referer");
     const language = headers.get("accept-language");

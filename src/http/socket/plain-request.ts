@@ -10,22 +10,26 @@ import type { VisitRequest } from "../../redirect/visit-request.ts";
  */
 export class PlainRequest implements VisitRequest {
   readonly method = "GET";
-  /** From the path on. */
-  readonly url: string;
   readonly code: string;
+  readonly query: string;
   /** Whether the client may send another request on this connection. */
   readonly keepsOpen: boolean;
   readonly peer: PeerOf;
   readonly #values: Values;
   readonly #bytes: Buffer;
 
-  constructor(url: string, code: string, keepsOpen: boolean, peer: PeerOf, values: Values, bytes: Buffer) {
-    this.url = url;
+  constructor(code: string, query: string, keepsOpen: boolean, peer: PeerOf, values: Values, bytes: Buffer) {
     this.code = code;
+    this.query = query;
     this.keepsOpen = keepsOpen;
     this.peer = peer;
     this.#values = values;
     this.#bytes = bytes;
+  }
+
+  /** From the path on. */
+  get url(): string {
+    return this.query === "" ? `/${this.code}` : `/${this.code}?${this.query}`;
   }
 
   get headers(): this {
@@ -146,10 +150,9 @@ export function readPlainRequest(bytes: Buffer, peer: PeerOf): PlainRequest | un
   const connection = values[connectionPlace];
   const keepsOpen = connection === undefined || connection === "keep-alive" || /^keep-alive$/i.test(connection);
   if (!keepsOpen && !/^close$/i.test(connection)) return undefined;
-  const url = bytes.toString("latin1", start.length - 1, urlEnd);
-  // A copy of its own: it becomes the key of what is kept in memory, and a part of another text would keep all of that.
   const code = bytes.toString("latin1", start.length, codeEnd);
-  return new PlainRequest(url, code, keepsOpen && minor === digit1, peer, values, bytes);
+  const query = codeEnd === urlEnd ? "" : bytes.toString("latin1", codeEnd + 1, urlEnd);
+  return new PlainRequest(code, query, keepsOpen && minor === digit1, peer, values, bytes);
 }
 
 /** Where bytes of another kind begin. */
