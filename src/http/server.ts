@@ -22,9 +22,9 @@ import { type Front, listenFront } from "./socket/front.ts";
 import { PlainRequest } from "./socket/plain-request.ts";
 
 /**
- * The socket. The host of a request is decided first, once for everything behind. A redirect is tried next and answered
- * without entering the framework; everything else is looked up in a short list of fixed paths, and /api goes to the
- * API.
+ * The server, behind the socket that clients connect to (`socket/front.ts`). The host of a request is decided first, once for everything
+ * behind. A redirect is tried next and answered without entering the framework; everything else is looked up in a short list of fixed
+ * paths, and /api goes to the API. Plain redirects come from the socket (`visit`), all other requests through Bun's server (`receive`).
  *
  * | host | answers |
  * |---|---|
