@@ -32,7 +32,7 @@ export const http: Mistakes = {
   },
   "client-behind-a-tunnel-counts-as-this-machine": {
     file: "http/server.ts",
-    from: "return end === null ? undefined : peers.get(end.port);",
+    from: "return end?.address === loopback ? peers.get(end.port) : undefined;",
     to: "return end ?? undefined;",
     tests: ["test/e2e/front.test.ts"],
     only: "by their own address",
@@ -44,9 +44,23 @@ export const http: Mistakes = {
     tests: ["test/e2e/front.test.ts"],
     only: "a page that is larger",
   },
+  "stop-drops-what-is-in-a-tunnel": {
+    file: "http/socket/front.ts",
+    from: "ms < begunMs && [...open]",
+    to: "ms < 0 && [...open]",
+    tests: ["test/e2e/front.test.ts"],
+    only: "a stop answers",
+  },
+  "held-request-lost-at-the-end": {
+    file: "http/socket/front.ts",
+    from: "(held === undefined && (ended || stopping))",
+    to: "ended || stopping",
+    tests: ["test/e2e/front.test.ts"],
+    only: "has said that this was all",
+  },
   "redirect-keeps-its-tunnel": {
     file: "http/server.ts",
-    from: 'response.headers.set("connection", "close");',
+    from: 'if (isReading(request)) response.headers.set("connection", "close");',
     to: "",
     tests: ["test/e2e/front.test.ts"],
     only: "ends the tunnel",

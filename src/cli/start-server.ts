@@ -44,5 +44,12 @@ export function explainStart(error: unknown, config: Config): unknown {
       2,
     );
   }
+  // Bun's message says where, and not why.
+  if (error instanceof Error && "code" in error && error.message.startsWith("Failed to listen")) {
+    return new OperatorError(
+      `Cannot listen on ${config.HOST}, port ${config.PORT}: ${String(error.code)}. Check HOST and PORT.`,
+      2,
+    );
+  }
   return error;
 }

@@ -8,7 +8,8 @@ export const checkMachine: Check = async ({ QL_WORKERS: workers }) => [
   judgeWorkers(workers, availableParallelism()),
 ];
 
-const openFilesLeast = 4_096; // a connection is an open file
+// A connection is an open file, and three if it is used for anything but redirects.
+const openFilesLeast = 12_288;
 
 function openFilesMost(): number | undefined {
   try {

@@ -20,6 +20,7 @@ import { apiElsewhere, malformedHost, misdirected, tooLongToExist } from "./refu
 import { clientAddress, isApi, isLoopback, isTrusted, targetOf } from "./request.ts";
 import { type Front, listenFront } from "./socket/front.ts";
 import { PlainRequest } from "./socket/plain-request.ts";
+import { loopback } from "./socket/tunnel.ts";
 
 /**
  * The server, behind the socket that clients connect to (`socket/front.ts`). The host of a request is decided first, once for everything
@@ -71,7 +72,11 @@ export interface Server {
 }
 
 const pathMost = 4_096;
-const idleSeconds = 10;
+/**
+ * What a slow client takes arrives here in bursts, because it comes out of two buffers of the kernel: with ten seconds, clients of 200 KB/s
+ * were cut off.
+ */
+const idleSeconds = 20;
 const wallBytes = 64 * 1_048_576;
 /** Bun resets its timeout when it starts to send a file, and restarts it whenever we set it. */
 const armMs = [0, 1_000, 5_000];
@@ -88,7 +93,7 @@ export function startServer(settings: ServerSettings): Server {
 
   // Behind our own socket, for everything but plain redirects.
   const server = Bun.serve({
-    hostname: "127.0.0.1",
+    hostname: loopback,
     port: 0,
     development: false,
     // Outside development Bun shares the port by default.
@@ -106,10 +111,11 @@ export function startServer(settings: ServerSettings): Server {
   try {
     front = listenFront({
       ...{ hostname: settings.hostname, port: settings.port, sharesPort: settings.sharesPort },
-      inner: { port: server.port ?? 0, peers },
+      inner: { port: server.port ?? 0, peers, log },
       receive: visit,
       failed,
       clock: settings.clock,
+      log,
     });
   } catch (error) {
     void server.stop(true);
@@ -136,7 +142,7 @@ export function startServer(settings: ServerSettings): Server {
     if (host.kind === "malformed") return malformedHost();
     if (code !== undefined && host.kind !== "foreign") {
       const answer = redirect(request, code, host.kind === "custom" ? host.host : ownDomain);
-      if (answer !== undefined) return answer instanceof Promise ? answer.then(lastResponse) : lastResponse(answer);
+      if (answer !== undefined) return tunnelled(request, answer);
     }
     const { path } = targetOf(request.url);
     if (path.length > pathMost) return tooLongToExist(request, path);
@@ -331,8 +337,8 @@ export function startServer(settings: ServerSettings): Server {
   /** The client's end of its connection; undefined once that or the request has ended. */
   function clientEnd(request: VisitRequest): Peer | undefined {
     const end = request instanceof Request ? server.requestIP(request) : null;
-    // Never the address of our own end: whoever is behind it would count as this machine.
-    return end === null ? undefined : peers.get(end.port);
+    // Never the address of our own end, nor of another program of this machine: it would count as somebody it is not.
+    return end?.address === loopback ? peers.get(end.port) : undefined;
   }
 
   const isFromProxy = (request: VisitRequest): boolean => isTrusted(peerOf(request) ?? "", trustedProxies);
@@ -350,11 +356,11 @@ export function startServer(settings: ServerSettings): Server {
     isFromProxy,
     async stop(deadlineMs) {
       stopping = true;
-      front.stop();
       const late = setTimeout(() => {
         void server.stop(true);
         front.closeAll();
       }, deadlineMs);
+      await front.stop();
       await Promise.all([server.stop(), front.closed()]);
       clearTimeout(late);
     },
@@ -380,12 +386,13 @@ function createWatch(everyMs: number): (look: () => void) => () => void {
 }
 
 /**
- * Of a redirect that came through the tunnel. The connection ends with it, so that the next visit can be plain again: proxies use a connection
- * for many visitors.
+ * Of a visit that came through a tunnel. The connection ends with it, so that the next visit can be plain again: proxies use a connection
+ * for many visitors. A form is sent by a person.
  */
-function lastResponse(reply: VisitReply): Response {
-  const response = toResponse(reply);
-  response.headers.set("connection", "close");
+function tunnelled(request: Request, answer: VisitReply | Promise<VisitReply>): Response | Promise<Response> {
+  if (answer instanceof Promise) return answer.then((reply) => tunnelled(request, reply));
+  const response = toResponse(answer);
+  if (isReading(request)) response.headers.set("connection", "close");
   return response;
 }
 

@@ -61,7 +61,14 @@ function open(
     },
   });
   const front = listenFront({
-    ...{ hostname: "127.0.0.1", port: 0, sharesPort: false, inner: { port: server.port ?? 0, peers }, clock },
+    ...{
+      hostname: "127.0.0.1",
+      port: 0,
+      sharesPort: false,
+      inner: { port: server.port ?? 0, peers, log: silent },
+      clock,
+      log: silent,
+    },
     receive(request) {
       pair.plain++;
       return receive(request);
@@ -72,7 +79,7 @@ function open(
   const pair: Pair = {
     ...{ front, peers, inner: 0, plain: 0, innerPort: server.port ?? 0 },
     stop() {
-      front.stop();
+      void front.stop();
       front.closeAll();
       void server.stop(true);
     },
@@ -80,6 +87,7 @@ function open(
   return pair;
 }
 
+const silent = { warn() {}, error() {} };
 const toOne = new Redirection(302, destination);
 const get = (path: string, ...headers: string[]) =>
   [`GET ${path} HTTP/1.1`, "Host: a.example", ...headers, "", ""].join("\r\n");
@@ -151,6 +159,17 @@ describe("a plain request", () => {
         .toString()
         .match(/HTTP\/1\.1 \d+/g),
     ).toEqual(["HTTP/1.1 302", "HTTP/1.1 404"]);
+  });
+
+  test("of a client that has said that this was all is answered, too", async () => {
+    const before = pair.plain;
+    const socket = connect({ port: pair.front.port, host: "127.0.0.1", allowHalfOpen: true });
+    socket.write(get("/later"));
+    await until("the visit to begin", () => pair.plain > before || undefined);
+    socket.end(get("/page"));
+    let received = "";
+    for await (const chunk of socket) received += chunk;
+    expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 302", "HTTP/1.1 404"]);
   });
 
   test("with more behind it than it should have, while it is answered, ends the connection", async () => {
@@ -367,16 +386,14 @@ describe("a tunnel", () => {
 
   test("ends when Bun's server ends it, and when it cannot be reached", async () => {
     expect(await raw(pair.front.port, get("/api", last))).toEndWith("/api");
-    const alone = open(() => undefined);
-    alone.front.stop();
     const unreachable = listenFront({
       ...{ hostname: "127.0.0.1", port: 0, sharesPort: false, clock, receive: () => undefined },
-      inner: { port: 1, peers: new Map() },
+      inner: { port: 1, peers: new Map(), log: silent },
+      log: silent,
       failed: () => new Response(),
     });
     expect(await raw(unreachable.port, get("/api"), 5_000)).toBe("");
-    unreachable.stop();
-    alone.stop();
+    await unreachable.stop();
   });
 });
 
@@ -398,7 +415,7 @@ describe("a connection", () => {
     busy.send(get("/later"));
     await idle.waitFor(/302/);
     await until("the visit to begin", () => pair.plain === 2 || undefined);
-    pair.front.stop();
+    await pair.front.stop();
     await idle.closed;
     expect(dial(pair.front.port)).rejects.toThrow();
     reply.resolve(toOne);
@@ -446,6 +463,17 @@ describe("the server", () => {
     await line.closed;
     expect(line.received().toString()).toMatch(/HTTP\/1\.1 302 Found\r\n[\s\S]*connection: close\r\n/i);
   });
+});
+
+test("a stop answers what has been sent, whether or not it needs a tunnel", async () => {
+  const server = await startServer();
+  const { code } = await createLinkOn(server);
+  const methods = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? "HEAD" : "GET"));
+  const lines = await Promise.all(methods.map(() => dial(server.port)));
+  for (const [i, line] of lines.entries()) line.send(`${methods[i]} /${code} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
+  expect(await server.stop()).toBe(0);
+  await Promise.all(lines.map(({ closed }) => closed));
+  expect(lines.map((line) => line.received().toString().slice(0, 12))).toEqual(methods.map(() => "HTTP/1.1 302"));
 });
 
 async function createLinkOn(server: Server): Promise<{ code: string }> {

@@ -1,7 +1,9 @@
 import { STATUS_CODES } from "node:http";
+import { setTimeout } from "node:timers/promises";
 import type { Socket } from "bun";
 import type { Clock } from "../../base/clock.ts";
 import { createDates, type DateHeader } from "../../base/date-header.ts";
+import type { Logger } from "../../base/log.ts";
 import type { Peer } from "../../base/tcp-connection.ts";
 import { Redirection, type VisitReply } from "../../redirect/redirection.ts";
 import { type PlainRequest, readPlainRequest } from "./plain-request.ts";
@@ -40,12 +42,16 @@ export interface FrontSettings {
   readonly clock: Pick<Clock, "now">;
   /** After which a connection without a request is closed. Ten by default. */
   readonly idleSeconds?: number;
+  readonly log: Pick<Logger, "error">;
 }
 
 export interface Front {
   readonly port: number;
-  /** Accepts nothing more, and closes connections once they have their answer. */
-  stop(): void;
+  /**
+   * Accepts nothing more, and closes connections once they have their answer. Resolves when Bun's server has begun with everything that
+   * was sent to it: it drops what it has not read when it is stopped.
+   */
+  stop(): Promise<void>;
   /** Closes all connections. */
   closeAll(): void;
   /** Resolves when no connection is left. */
@@ -54,6 +60,10 @@ export interface Front {
 
 const idleMost = 10;
 const heldMost = 65_536;
+/** How long a stop waits for what has arrived to be read, and for Bun's server to begin with it. */
+const arrivedMs = 20;
+const begunMs = 1_000;
+const lookMs = 10;
 
 class Connection {
   state: "idle" | "busy" | "tunnel" = "idle";
@@ -84,7 +94,7 @@ class Connection {
 type Client = Socket<Connection>;
 
 export function listenFront(settings: FrontSettings): Front {
-  const { inner, receive, failed, idleSeconds = idleMost } = settings;
+  const { inner, receive, failed, idleSeconds = idleMost, log } = settings;
   const dateNow = createDates(settings.clock);
   const open = new Set<Client>();
   let stopping = false;
@@ -115,7 +125,7 @@ export function listenFront(settings: FrontSettings): Front {
     } catch (error) {
       reply = failed(error);
     }
-    if (bytes === undefined) void answerLater(client, reply);
+    if (bytes === undefined) answerLater(client, reply).catch((error: unknown) => giveUp(client, error));
     else send(client, bytes);
     return true;
   }
@@ -143,16 +153,21 @@ export function listenFront(settings: FrontSettings): Front {
     client.data.rest = bytes.slice(Math.max(0, written));
   }
 
+  function giveUp(client: Client, error: unknown): void {
+    log.error({ error }, "a connection failed unexpectedly");
+    client.terminate();
+  }
+
   function sent(client: Client): void {
     const connection = client.data;
-    if (connection.endsAfter || connection.ended || stopping) {
+    const { endsAfter, ended, held } = connection;
+    if (endsAfter || (held === undefined && (ended || stopping))) {
       client.end();
       return;
     }
     client.timeout(idleSeconds);
     if (connection.state === "idle") return;
     connection.state = "idle";
-    const { held } = connection;
     connection.held = undefined;
     if (held !== undefined) take(client, held);
   }
@@ -197,7 +212,9 @@ export function listenFront(settings: FrontSettings): Front {
       timeout(client) {
         const { tunnel, state, rest } = client.data;
         if (tunnel !== undefined) tunnel.judge();
-        else if (state === "idle" || rest !== undefined) client.terminate();
+        // What the kernel still has of an answer is delivered.
+        else if (state === "idle") client.end();
+        else if (rest !== undefined) client.terminate();
         else client.timeout(idleSeconds);
       },
       end(client) {
@@ -211,18 +228,19 @@ export function listenFront(settings: FrontSettings): Front {
         client.data.tunnel?.clientClosed();
         if (open.size === 0) whenClosed();
       },
-      error(client) {
-        client.terminate();
-      },
+      error: giveUp,
     },
   });
 
   return {
     port: listener.port,
-    stop() {
+    async stop() {
       stopping = true;
       listener.stop();
+      await setTimeout(arrivedMs);
       for (const client of open) if (client.data.state === "idle") client.end();
+      const isUnanswered = (client: Client) => client.data.tunnel?.isUnanswered === true;
+      for (let ms = 0; ms < begunMs && [...open].some(isUnanswered); ms += lookMs) await setTimeout(lookMs);
     },
     closeAll() {
       for (const client of open) client.terminate();

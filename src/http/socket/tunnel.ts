@@ -1,5 +1,6 @@
 import type { Socket } from "bun";
-import type { Peer } from "../../base/tcp-connection.ts";
+import type { Logger } from "../../base/log.ts";
+import { findTcpConnection, type Peer, type TcpConnection } from "../../base/tcp-connection.ts";
 
 /**
  * A connection of a client that is passed on to Bun's server, byte by byte, from its first request that is not plain until it ends. Nothing
@@ -19,26 +20,32 @@ export interface Tunnel {
   clientClosed(): void;
   /** The client's timeout has passed. */
   judge(): void;
+  /** Whether Bun's server has answered nothing to what the client sent last. */
+  readonly isUnanswered: boolean;
 }
 
-/** Bun's server. */
+/** Bun's server, on `loopback`. */
 export interface Inner {
   readonly port: number;
   /** Who is behind a connection to it, by the port of our end. */
   readonly peers: Map<number, Peer>;
+  readonly log: Pick<Logger, "warn">;
 }
 
-const loopback = "127.0.0.1";
+export const loopback = "127.0.0.1";
 /** How often a client that does not take everything is looked at, and what it must have taken meanwhile. */
 const judgeSeconds = 64;
 const takenLeast = 16_384;
 
 export function openTunnel(client: Socket<unknown>, peer: Peer, inner: Inner): Tunnel {
+  const { peers, log } = inner;
   let server: Socket<undefined> | undefined;
   /** What one side sent and the other has not taken. Meanwhile the sender is paused. */
   let toServer: Uint8Array | undefined;
   let toClient: Uint8Array | undefined;
-  let takenBytes = 0;
+  let connection: TcpConnection | undefined;
+  let [takenBytes, writtenBytes] = [0, 0];
+  let isUnanswered = false;
   let [clientEnded, serverClosed, over] = [false, false, false];
   let ownPort = 0;
 
@@ -52,7 +59,7 @@ export function openTunnel(client: Socket<unknown>, peer: Peer, inner: Inner): T
 
   /** Before the port can belong to another connection; unless it does already. */
   function forgetPeer(): void {
-    if (inner.peers.get(ownPort) === peer) inner.peers.delete(ownPort);
+    if (peers.get(ownPort) === peer) peers.delete(ownPort);
   }
 
   function connected(socket: Socket<undefined>): void {
@@ -62,7 +69,7 @@ export function openTunnel(client: Socket<unknown>, peer: Peer, inner: Inner): T
     }
     server = socket;
     ownPort = socket.localPort;
-    inner.peers.set(ownPort, peer);
+    peers.set(ownPort, peer);
     toServerAgain();
   }
 
@@ -77,18 +84,30 @@ export function openTunnel(client: Socket<unknown>, peer: Peer, inner: Inner): T
   }
 
   function fromServer(socket: Socket<undefined>, bytes: Uint8Array): void {
+    isUnanswered = false;
     toClient = restOf(bytes, client.write(bytes));
     if (toClient === undefined) return;
     socket.pause();
-    takenBytes = 0;
+    takenBytes = takenSoFar();
     client.timeout(judgeSeconds);
+  }
+
+  /** As the kernel knows it. On other systems than Linux, what it has accepted, which it does in large steps. */
+  function takenSoFar(): number {
+    connection ??= findTcpConnection(client.localPort, peer);
+    return connection?.takenBytes() ?? writtenBytes;
+  }
+
+  function failed(error: Error): void {
+    if (!over) log.warn({ error }, "a request could not be passed on within the server");
+    close();
   }
 
   function toClientAgain(): void {
     if (toClient !== undefined) {
       const waiting = toClient.length;
       toClient = restOf(toClient, client.write(toClient));
-      takenBytes += waiting - (toClient?.length ?? 0);
+      writtenBytes += waiting - (toClient?.length ?? 0);
       if (toClient !== undefined) return;
       client.timeout(0);
       server?.resume();
@@ -113,13 +132,14 @@ export function openTunnel(client: Socket<unknown>, peer: Peer, inner: Inner): T
         serverClosed = true;
         toClientAgain();
       },
-      error: close,
-      connectError: close,
+      error: (_, error) => failed(error),
+      connectError: (_, error) => failed(error),
     },
-  }).catch(close);
+  }).catch(failed);
 
   return {
     send(bytes) {
+      isUnanswered = true;
       toServer = toServer === undefined ? bytes : Buffer.concat([toServer, bytes]);
       if (server !== undefined) toServer = restOf(toServer, server.write(toServer));
       if (toServer !== undefined) client.pause();
@@ -132,12 +152,13 @@ export function openTunnel(client: Socket<unknown>, peer: Peer, inner: Inner): T
     clientClosed: close,
     judge() {
       if (toClient === undefined || over) return;
-      if (takenBytes < takenLeast) {
-        close();
-        return;
-      }
-      takenBytes = 0;
-      client.timeout(judgeSeconds);
+      const before = takenBytes;
+      takenBytes = takenSoFar();
+      if (takenBytes - before < takenLeast) close();
+      else client.timeout(judgeSeconds);
+    },
+    get isUnanswered() {
+      return isUnanswered && !over;
     },
   };
 }
