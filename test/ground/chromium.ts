@@ -59,6 +59,8 @@ function launching() {
     args: [
       ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"],
       ...["--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"],
+      // Its optimising compilers take longer than the pages of a test live.
+      "--js-flags=--no-maglev,--no-turbofan",
       `--disable-features=${[...playwrights, ...omnibox].join(",")}`,
       "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
     ],
