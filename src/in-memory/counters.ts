@@ -12,6 +12,7 @@
  *   safe side: repeating it charges again, undoing it changes nothing, and a hold behind it expires by itself.
  */
 import { LRUCache } from "lru-cache";
+import { BoundedMap } from "../base/bounded-map.ts";
 import type { Clock } from "../base/clock.ts";
 import {
   type Charge,
@@ -104,8 +105,8 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
   /** By kind of limit where counters are forgotten, so that one kind does not evict another; otherwise one. */
   const rooms = new Map<string, Room>();
   const holds = new Map<string, Map<string, Leaving>>();
-  const entries = new Map<string, Entry>();
-  const denials = new Map<string, Denial>();
+  const entries = new BoundedMap<string, Entry>(idsMost);
+  const denials = new BoundedMap<string, Denial>(denialsMost);
   const sweepers: Sweep[] = [
     sweeper(holds, (key, now) => openHolds(key, now).size === 0),
     sweeper(entries, (_, now, entry) => entry.forgetAt <= now),
@@ -195,16 +196,12 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
   }
 
   function remember(id: string, entry: Entry): void {
-    entries.delete(id);
     entries.set(id, entry);
-    forgetOldest(entries, idsMost);
   }
 
   function deny(id: string, { limit, retryAt }: Wait, now: number): CounterVerdict {
     const denial = { limit, retryAt, forgetAt: Math.min(retryAt ?? Number.POSITIVE_INFINITY, now + rememberDenialMs) };
-    denials.delete(id);
     denials.set(id, denial);
-    forgetOldest(denials, denialsMost);
     return denied(denial, now);
   }
 
@@ -447,7 +444,7 @@ function forgetfulRoom(most: number): [Room, Sweep] {
 
 /** Checks the next few entries on each call, round-robin. */
 function sweeper<Value>(
-  map: Map<string, Value>,
+  map: Pick<Map<string, Value>, "entries"> & { delete(key: string): unknown },
   isOver: (key: string, now: number, value: Value) => boolean,
 ): (now: number) => void {
   let hand = map.entries();
@@ -462,11 +459,4 @@ function sweeper<Value>(
       if (isOver(key, now, value)) map.delete(key);
     }
   };
-}
-
-function forgetOldest(map: Map<string, unknown>, most: number): void {
-  while (map.size > most) {
-    const [oldest] = map.keys();
-    if (oldest !== undefined) map.delete(oldest);
-  }
 }

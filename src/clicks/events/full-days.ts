@@ -1,8 +1,9 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import type { TenantNumber } from "../../sql/schema.ts";
 import { type Params, statement } from "../../sql/statement.ts";
 import type { Db } from "../../sql/tenant-db.ts";
 import type { DayRange } from "./days.ts";
-import { BoundedMap, type Step } from "./step.ts";
+import type { Step } from "./step.ts";
 
 /** Notes since when new visitors of a tenant's day are not recognised, because there are too many: reports say so. */
 export interface FullDays {

@@ -1,10 +1,11 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import type { TenantId } from "../../base/ids.ts";
 import { type BulkFind, type BulkInsert, type BulkValue, bulkFind, bulkInsert } from "../../sql/bulk.ts";
 import type { ClickGroupTable, GroupNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { statement } from "../../sql/statement.ts";
 import { acrossTenants, ofTenant, type TenantDb } from "../../sql/tenant-db.ts";
-import { BoundedMap, type Step } from "./step.ts";
+import type { Step } from "./step.ts";
 
 /** Domains and tags with roll-ups of their own: every domain, and the first 50 tags of a tenant. */
 export interface ClickGroups {

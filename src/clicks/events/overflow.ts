@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import { type BulkFind, type BulkInsert, type BulkValue, bulkFind, bulkInsert } from "../../sql/bulk.ts";
 import type { ClickOverflowTable, GroupNumber, LinkNumber, TenantNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
@@ -45,8 +46,7 @@ const weightMost = 400_000;
 const weightOf = ({ tally }: Entry): number => 10 + tally.size;
 
 export function createOverflow(sql: Sql, writer: string): Overflow {
-  const entries = new Map<string, Entry>();
-  let weight = 0;
+  const entries = new BoundedMap<string, Entry>(weightMost, weightOf);
   const key = {
     day: "bigint",
     tenant: "bigint",
@@ -66,24 +66,6 @@ export function createOverflow(sql: Sql, writer: string): Overflow {
     tail: "on conflict (day, tenant, link, quarter, domain, tags, writer) do update set tally = excluded.tally",
   });
 
-  function takeOut(name: string): Entry | undefined {
-    const entry = entries.get(name);
-    if (entry === undefined) return undefined;
-    entries.delete(name);
-    weight -= weightOf(entry);
-    return entry;
-  }
-
-  function putBack(name: string, entry: Entry): void {
-    entries.set(name, entry);
-    weight += weightOf(entry);
-    if (weight <= weightMost) return;
-    for (const oldest of entries.keys()) {
-      takeOut(oldest);
-      if (weight <= weightMost) return;
-    }
-  }
-
   /** Those that are in memory or in the database, and new ones. */
   async function entriesOf({ trx }: Step, added: readonly OverflowClicks[], names: readonly string[]) {
     const found = new Map<string, Entry>();
@@ -91,7 +73,7 @@ export function createOverflow(sql: Sql, writer: string): Overflow {
     for (const [place, { where, quarter }] of added.entries()) {
       const name = names[place] ?? "";
       if (found.has(name)) continue;
-      const known = takeOut(name);
+      const known = entries.delete(name);
       found.set(name, known ?? { where, quarter, tally: newOverflowTally() });
       if (known === undefined) pushKey(keys, where, quarter);
     }
@@ -124,13 +106,10 @@ export function createOverflow(sql: Sql, writer: string): Overflow {
       }
       await replaceRows.run(step.trx, values);
       step.afterCommit(() => {
-        for (const [name, entry] of touched) putBack(name, entry);
+        for (const [name, entry] of touched) entries.set(name, entry);
       });
     },
-    forget() {
-      entries.clear();
-      weight = 0;
-    },
+    forget: () => entries.clear(),
   };
 }
 

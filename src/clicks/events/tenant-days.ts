@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { BoundedMap } from "../../base/bounded-map.ts";
 import type { TenantId } from "../../base/ids.ts";
 import { type BulkInsert, type BulkValue, bulkInsert } from "../../sql/bulk.ts";
 import type { ClickDayTable, ClickTenantTable, TenantNumber } from "../../sql/schema.ts";
@@ -7,7 +8,7 @@ import { type Params, statement } from "../../sql/statement.ts";
 import { acrossTenants, type Db, type Trx } from "../../sql/tenant-db.ts";
 import { type DayRange, defaultZone, naturalDay } from "./days.ts";
 import { dayKey } from "./first-visits.ts";
-import { BoundedMap, type Step } from "./step.ts";
+import type { Step } from "./step.ts";
 
 /**
  * The days of tenants, in their time zones. A day is stored when its first click is: the natural day of the zone, cut so

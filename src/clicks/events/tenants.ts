@@ -1,8 +1,9 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import type { TenantId } from "../../base/ids.ts";
 import type { TenantNumber } from "../../sql/schema.ts";
 import { type Params, statement } from "../../sql/statement.ts";
 import type { Db } from "../../sql/tenant-db.ts";
-import { BoundedMap, type Step } from "./step.ts";
+import type { Step } from "./step.ts";
 
 /** The ids of tenants, by the numbers that clicks carry. */
 export interface ClickTenants {

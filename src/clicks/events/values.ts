@@ -1,11 +1,12 @@
 import type { Selectable } from "kysely";
+import { BoundedMap } from "../../base/bounded-map.ts";
 import { type BulkFind, type BulkInsert, type BulkValue, bulkFind, bulkInsert } from "../../sql/bulk.ts";
 import type { ClickValueTable, LinkNumber, TenantNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { type Params, statement } from "../../sql/statement.ts";
 import type { Db, Trx } from "../../sql/tenant-db.ts";
 import { type ClickBatch, type Dimension, dimensions, none, other, utcDay } from "../click.ts";
-import { BoundedMap, type Step } from "./step.ts";
+import type { Step } from "./step.ts";
 import { writeTagList } from "./tag-list.ts";
 
 /**

@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import type { Sql } from "../../sql/sql.ts";
 import type { BreakdownName } from "../click.ts";
 import { addStoredSums } from "../rollups/packed.ts";
@@ -34,28 +35,21 @@ interface SumSettings {
 const bytesMost = 16_000_000;
 
 class SumCache {
-  readonly #entries = new Map<string, { readonly found: CondensedSums; readonly bytes: number }>();
-  #bytes = 0;
+  readonly #entries = new BoundedMap<string, { readonly found: CondensedSums; readonly bytes: number }>(
+    bytesMost,
+    ({ bytes }) => bytes,
+  );
 
   get(key: string): CondensedSums | undefined {
-    const entry = this.#entries.get(key);
+    const entry = this.#entries.delete(key);
     if (entry === undefined) return undefined;
-    // Now it is the latest.
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
+    this.#entries.set(key, entry); // now it is the latest
     return entry.found;
   }
 
   set(key: string, found: CondensedSums): void {
     const bytes = bytesOf(found) + 2 * key.length;
-    if (bytes > bytesMost / 4 || this.#entries.has(key)) return;
-    this.#entries.set(key, { found, bytes });
-    this.#bytes += bytes;
-    for (const [oldest, entry] of this.#entries) {
-      if (this.#bytes <= bytesMost) break;
-      this.#entries.delete(oldest);
-      this.#bytes -= entry.bytes;
-    }
+    if (bytes <= bytesMost / 4) this.#entries.set(key, { found, bytes });
   }
 }
 
