@@ -1,6 +1,18 @@
 import type { Mistakes } from "../mistake.ts";
 
 export const base: Mistakes = {
+  "bounded-map-begins-anew": {
+    file: "base/bounded-map.ts",
+    from: "= this.#hand.next();",
+    to: "= this.#entries.keys().next();",
+    tests: ["src/base/bounded-map.test.ts"],
+  },
+  "bounded-map-weighs-twice": {
+    file: "base/bounded-map.ts",
+    from: "    this.delete(key);\n    this.#entries.set",
+    to: "    this.#entries.set",
+    tests: ["src/base/bounded-map.test.ts"],
+  },
   "breaker-opens-one-failure-late": {
     file: "base/breaker.ts",
     from: "failed > failuresMost && failed >= all * share",

@@ -362,6 +362,30 @@ export const clicks: Mistakes = {
     to: "if (fact.batch !== noBatch) return fact.place;",
     tests: ["src/clicks/facts/capture.test.ts"],
   },
+  "urgent-hits-of-all-links": {
+    file: "clicks/recorder.ts",
+    from: '  let next: Due = "urgent";',
+    to: '  let next: Due = "usual";',
+    tests: recorder,
+  },
+  "usual-hits-wait-for-a-pause": {
+    file: "clicks/recorder.ts",
+    from: 'now - usualAt >= flushMs ? "usual" : next',
+    to: "next",
+    tests: recorder,
+  },
+  "urgent-hits-without-a-pause": {
+    file: "clicks/recorder.ts",
+    from: "clock.after(Math.max(0, startedAt + urgentMs - clock.elapsed()), () => {",
+    to: "clock.after(0, () => {",
+    tests: recorder,
+  },
+  "urgent-hits-not-noted": {
+    file: "limits/meters.ts",
+    from: "    urgent.set(lane, key);\n",
+    to: "",
+    tests: recorder,
+  },
   "unsure-batch-under-a-new-number": {
     file: "clicks/recorder.ts",
     from: "if (unsure === undefined) sequence++;",

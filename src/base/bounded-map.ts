@@ -10,7 +10,7 @@ export class BoundedMap<Key, Value extends NonNullable<unknown>> {
   readonly #most: number;
   readonly #weigh: (value: Value) => number;
   #weight = 0;
-  #hand = this.#entries.keys();
+  readonly #hand = this.#entries.keys();
 
   constructor(most: number, weigh: (value: Value) => number = () => 1) {
     this.#most = most;
@@ -25,7 +25,12 @@ export class BoundedMap<Key, Value extends NonNullable<unknown>> {
     this.delete(key);
     this.#entries.set(key, value);
     this.#weight += this.#weigh(value);
-    while (this.#weight > this.#most && this.#entries.size > 0) this.#forgetOldest();
+    while (this.#weight > this.#most) {
+      // Not at its end as long as there are entries: it has passed only those that have left.
+      const { done, value: oldest } = this.#hand.next();
+      if (done === true) break;
+      this.delete(oldest);
+    }
   }
 
   /** Returns what is no longer there. */
@@ -40,7 +45,6 @@ export class BoundedMap<Key, Value extends NonNullable<unknown>> {
   clear(): void {
     this.#entries.clear();
     this.#weight = 0;
-    this.#hand = this.#entries.keys();
   }
 
   entries(): MapIterator<[Key, Value]> {
@@ -49,12 +53,5 @@ export class BoundedMap<Key, Value extends NonNullable<unknown>> {
 
   get size(): number {
     return this.#entries.size;
-  }
-
-  #forgetOldest(): void {
-    const { done, value } = this.#hand.next();
-    // An iterator that has come to its end stays there, whatever is added later.
-    if (done === true) this.#hand = this.#entries.keys();
-    else this.delete(value);
   }
 }

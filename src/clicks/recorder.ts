@@ -1,15 +1,17 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import { repeat } from "../base/repeat.ts";
-import type { Drained, Meters } from "../limits/meters.ts";
+import type { Drained, Due, Meters } from "../limits/meters.ts";
 
 /**
- * Records what meters have spent: every second, and at once when a lease is used up, so that a crash loses few hits.
+ * Records what meters have spent: every second, and at once for a link whose lease is used up, so that a crash loses few hits. With
+ * many busy links some lease is used up all the time, so only those links are recorded in between, and 50 times a second at most.
+ *
  * One batch at a time; a batch whose fate is unknown is sent again unchanged, under its number, before anything newer,
  * and the store knows which it has seen.
  */
 export interface Recorder {
-  /** A lease is used up: do not wait for the next second. */
+  /** Something is urgent: do not wait for the next second. */
   soon(): void;
   /** Resolves when everything spent before the call is stored; throws if it cannot be. */
   flush(): Promise<void>;
@@ -27,13 +29,19 @@ export interface RecorderSettings {
 }
 
 const flushMs = 1_000;
+/** From one recording to the next urgent one. */
+const urgentMs = 20;
 const deadlineMs = 30_000;
 const stopMs = 10_000; // a process that stops has no longer
 
 export function createRecorder({ meters, write, clock, log }: RecorderSettings): Recorder {
   let sequence = 0;
   let unsure: readonly Drained[] | undefined;
-  let again = false;
+  let isExpected = false;
+  let startedAt = Number.NEGATIVE_INFINITY;
+  /** When the last recording of all links is known to have begun. */
+  let usualAt = clock.elapsed();
+  let next: Due = "urgent";
 
   async function send(batch: readonly Drained[]): Promise<void> {
     if (batch.length === 0) return;
@@ -44,17 +52,26 @@ export function createRecorder({ meters, write, clock, log }: RecorderSettings):
     meters.acknowledge(batch);
   }
 
-  async function record(all: boolean): Promise<void> {
+  async function record(what: Due): Promise<void> {
     if (unsure !== undefined) await send(unsure);
-    await send(meters.drain(all));
+    await send(meters.drain(what));
+  }
+
+  async function recordDue(): Promise<void> {
+    const now = clock.elapsed();
+    const what = now - usualAt >= flushMs ? "usual" : next;
+    startedAt = now;
+    next = "urgent";
+    await record(what);
+    if (what === "usual") usualAt = now;
   }
 
   const recording = repeat({
     name: "recording hits",
-    everyMs: flushMs,
+    everyMs: (failures) => (failures > 0 ? flushMs : Math.max(0, Math.ceil(usualAt + flushMs - clock.elapsed()))),
     deadlineMs,
     stopMs,
-    work: () => record(false),
+    work: recordDue,
     texts: {
       fails: "cannot record hits; keeping them in memory and retrying",
       worksAgain: "recording hits works again",
@@ -66,20 +83,24 @@ export function createRecorder({ meters, write, clock, log }: RecorderSettings):
 
   return {
     soon() {
-      if (again) return;
-      again = true;
-      setImmediate(() => {
-        again = false;
+      // While it fails, it is tried once a second.
+      if (isExpected || recording.failing) return;
+      isExpected = true;
+      clock.after(Math.max(0, startedAt + urgentMs - clock.elapsed()), () => {
+        isExpected = false;
         recording.soon();
       });
     },
     // A running round may have read the meters before the caller's hits; all who come meanwhile share the next round.
-    flush: recording.run,
+    flush() {
+      next = "usual";
+      return recording.run();
+    },
     async stop() {
       await recording.stop();
       // Units leased after the last round would be lost.
       await meters.stopRefilling();
-      await record(true);
+      await record("everything");
     },
     get failing() {
       return recording.failing;

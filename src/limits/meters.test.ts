@@ -43,7 +43,7 @@ function world(max: number, open?: boolean) {
     usedUp: () => {},
     async flush() {
       flushes++;
-      meters.acknowledge(meters.drain(false));
+      meters.acknowledge(meters.drain("usual"));
     },
   });
   return {
@@ -88,10 +88,10 @@ describe("spending", () => {
     const { meters, meter, clock } = world(10_000);
     await meters.spend(meter, "hits", 10_000, 0);
     clock.advance(1_000);
-    const drained = meters.drain(false);
+    const drained = meters.drain("usual");
     expect(drained).toMatchObject([{ units: 1, leased: 1, unspent: 9, lease: "lease-1" }]);
     meters.acknowledge(drained);
-    expect(meters.drain(false)).toEqual([]);
+    expect(meters.drain("usual")).toEqual([]);
     expect(meters.size).toBe(0);
   });
 
@@ -99,12 +99,12 @@ describe("spending", () => {
     const { meters, meter, clock, asks } = world(10_000);
     await meters.spend(meter, "hits", 10_000, 0);
     clock.advance(1_000);
-    for (let i = 0; i < 2; i++) meters.acknowledge(meters.drain(false));
+    for (let i = 0; i < 2; i++) meters.acknowledge(meters.drain("usual"));
     clock.advance(1_000);
     const again = meters.of("abc", meter);
     await meters.spend(again, "hits", 10_000, 0);
     clock.advance(1_000);
-    expect(meters.drain(false)).toMatchObject([{ units: 1, unspent: 0 }]);
+    expect(meters.drain("usual")).toMatchObject([{ units: 1, unspent: 0 }]);
     expect(meters.spend(again, "hits", 10_000, 0)).toEqual({ kind: "granted" });
     expect(asks).toHaveLength(2);
   });
@@ -113,7 +113,7 @@ describe("spending", () => {
     const { meters, meter, clock } = world(10_000);
     await meters.spend(meter, "hits", 10_000, 0);
     clock.advance(10);
-    expect(meters.drain(false)).toMatchObject([{ units: 1, unspent: 0 }]);
+    expect(meters.drain("usual")).toMatchObject([{ units: 1, unspent: 0 }]);
     expect(meters.spend(meter, "hits", 10_000, 0)).toEqual({ kind: "granted" });
   });
 
@@ -174,7 +174,7 @@ describe("spending", () => {
     await meters.spend(meter, "hits", 10_000, 0);
     clock.set(monthEnd(start) + 1);
     meters.spend(meter, "hits", null, 0);
-    const drained = meters.drain(true);
+    const drained = meters.drain("everything");
     expect(drained.map(({ month, units, unspent }) => [month, units, unspent])).toEqual([
       ["2026-11", 0, 9],
       ["2026-11", 1, 0],
@@ -215,7 +215,7 @@ describe("spending", () => {
     const { meters, meter, asks } = world(0);
     for (let i = 0; i < 50; i++) expect(meters.spend(meter, "hits", null, 0)).toEqual({ kind: "granted" });
     expect(asks).toHaveLength(0);
-    expect(units(meters.drain(false))).toBe(50);
+    expect(units(meters.drain("usual"))).toBe(50);
   });
 });
 
@@ -235,7 +235,7 @@ describe("asking ahead", () => {
     let waited = 0;
     for (let i = 0; i < 3_000; i++) {
       if (await visit(scene, 100_000, 2)) waited++;
-      if (i % 100 === 0) scene.meters.acknowledge(scene.meters.drain(false));
+      if (i % 100 === 0) scene.meters.acknowledge(scene.meters.drain("usual"));
     }
     expect(waited).toBe(1);
   });
@@ -246,7 +246,7 @@ describe("asking ahead", () => {
     expect(await visit(scene, 10_000, 1_000)).toBe(false);
     expect(scene.asks).toHaveLength(2);
     expect(await visit(scene, 10_000, 0)).toBe(false);
-    expect(scene.meters.drain(false).map(({ units, unspent }) => [units, unspent])).toEqual([
+    expect(scene.meters.drain("usual").map(({ units, unspent }) => [units, unspent])).toEqual([
       [0, 8],
       [3, 0],
     ]);
@@ -265,7 +265,7 @@ describe("asking ahead", () => {
     expect(scene.asks).toHaveLength(2); // the first, and the one after it
     for (let i = 0; i < most - 1; i++) await visit(scene, 1_000, 1);
     expect(scene.asks).toHaveLength(2);
-    scene.meters.acknowledge(scene.meters.drain(false));
+    scene.meters.acknowledge(scene.meters.drain("usual"));
     scene.clock.advance(100);
     await visit(scene, 1_000, 1);
     expect(await visit(scene, 1_000, 1)).toBe(false);
@@ -289,7 +289,7 @@ describe("asking ahead", () => {
     const scene = world(100_000);
     for (let i = 0; i < 6; i++) await visit(scene, 10_000, 1);
     expect(scene.asks).toHaveLength(2);
-    const unspent = () => scene.meters.drain(false).reduce((sum, one) => sum + one.unspent, 0);
+    const unspent = () => scene.meters.drain("usual").reduce((sum, one) => sum + one.unspent, 0);
     scene.clock.advance(5_000);
     expect(unspent()).toBe(10 - 6 + 10);
     expect(unspent()).toBe(0);
@@ -330,13 +330,13 @@ describe("a store in trouble", () => {
     const { meters, meter, clock, fail } = world(2, true);
     const visit = async () => (await meters.spend(meter, "hits", 2, 0)).kind;
     expect([await visit(), await visit(), await visit()]).toEqual(["granted", "granted", "denied"]);
-    meters.acknowledge(meters.drain(false));
+    meters.acknowledge(meters.drain("usual"));
     clock.advance(1_000);
     fail("before");
     expect(await visit()).toBe("denied");
     clock.advance(5_000);
     expect(await visit()).toBe("granted");
-    expect(units(meters.drain(false))).toBe(1);
+    expect(units(meters.drain("usual"))).toBe(1);
     const closed = world(2, false);
     closed.fail("before");
     expect((await closed.meters.spend(closed.meter, "hits", 2, 0)).kind).toBe("unavailable");
@@ -381,7 +381,7 @@ describe("a store in trouble", () => {
   test("a link that was visited during an outage, and never again, is forgotten once the fate of its ask is known", async () => {
     const { meters, clock, asks, out, fail } = world(10_000);
     const record = async () => {
-      meters.acknowledge(meters.drain(false));
+      meters.acknowledge(meters.drain("usual"));
       await Bun.sleep(0);
     };
     fail("after");
@@ -427,7 +427,7 @@ describe("what is recorded", () => {
   test("everything spent is reported once, by reason", async () => {
     const { meters, meter } = world(10_000);
     for (let i = 0; i < 3; i++) await meters.spend(meter, "exempt", 10_000, i % 2);
-    const [drained] = meters.drain(false);
+    const [drained] = meters.drain("usual");
     expect(drained).toMatchObject({
       key: "abc",
       draws: "exempt",
@@ -436,7 +436,7 @@ describe("what is recorded", () => {
       units: 3,
       leased: 3,
     });
-    expect(meters.drain(false)).toEqual([]);
+    expect(meters.drain("usual")).toEqual([]);
   });
 
   test("an expired lease is not used, and its rest is returned once", async () => {
@@ -445,18 +445,18 @@ describe("what is recorded", () => {
     clock.advance(5_000);
     await meters.spend(meter, "hits", 10_000, 0);
     expect(asks).toHaveLength(2);
-    const unspent = meters.drain(false).reduce((sum, one) => sum + one.unspent, 0);
+    const unspent = meters.drain("usual").reduce((sum, one) => sum + one.unspent, 0);
     expect(unspent).toBe(9);
-    expect(meters.drain(false)).toEqual([]);
+    expect(meters.drain("usual")).toEqual([]);
   });
 
   test("a link that has nothing more to be written down is forgotten", async () => {
     const { meters, meter, clock } = world(10_000);
     await meters.spend(meter, "hits", 10_000, 0);
     clock.advance(5_000);
-    meters.acknowledge(meters.drain(false));
+    meters.acknowledge(meters.drain("usual"));
     expect(meters.size).toBe(1);
-    meters.drain(false);
+    meters.drain("usual");
     expect(meters.size).toBe(0);
   });
 
@@ -464,13 +464,13 @@ describe("what is recorded", () => {
     const { meters, meter } = world(10_000);
     await meters.spend(meter, "hits", null, 0);
     expect(meters.of("abc", meter)).toBe(meter);
-    meters.acknowledge(meters.drain(false));
-    meters.drain(false);
+    meters.acknowledge(meters.drain("usual"));
+    meters.drain("usual");
     const next = meters.of("abc", meter);
     expect(next).not.toBe(meter);
     expect(meters.of("abc", next)).toBe(next);
     await meters.spend(next, "hits", null, 0);
-    expect(units(meters.drain(false))).toBe(1);
+    expect(units(meters.drain("usual"))).toBe(1);
     expect(() => meters.spend(meter, "hits", null, 0)).toThrow();
   });
 
@@ -480,7 +480,7 @@ describe("what is recorded", () => {
     await meters.spend(meter, "hits", 10_000, 0);
     clock.advance(6_000);
     await meters.spend(meter, "hits", 10_000, 0);
-    const months = meters.drain(false).filter((one) => one.units > 0);
+    const months = meters.drain("usual").filter((one) => one.units > 0);
     expect(months.map((one) => [one.month, one.units])).toEqual([
       ["2026-11", 1],
       ["2026-12", 1],
@@ -490,7 +490,7 @@ describe("what is recorded", () => {
   test("at the end every lease is returned", async () => {
     const { meters, meter } = world(10_000);
     await meters.spend(meter, "hits", 10_000, 0);
-    const drained = meters.drain(true);
+    const drained = meters.drain("everything");
     expect(units(drained)).toBe(1);
     expect(drained.reduce((sum, one) => sum + one.unspent, 0)).toBe(9);
   });

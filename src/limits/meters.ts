@@ -90,6 +90,9 @@ export interface Drained extends MonthOf {
   readonly lease?: string;
 }
 
+/** What is recorded: of links that cannot wait, of all, or of all together with leases that are still valid, which end. */
+export type Due = "urgent" | "usual" | "everything";
+
 export interface Meters {
   /**
    * A meter with nothing to record is dropped at the next recording, so nobody may spend from one that they kept. `last` is the
@@ -110,8 +113,8 @@ export interface Meters {
   ): Verdict | Promise<Verdict>;
   /** Stops requesting leases ahead; resolves when none is in flight. */
   stopRefilling(): Promise<void>;
-  /** Takes what must be recorded, including ended leases; `all` also ends leases that are still valid. */
-  drain(all: boolean): Drained[];
+  /** Takes what must be recorded, including ended leases. */
+  drain(what: Due): Drained[];
   /** The units were stored. */
   acknowledge(drained: readonly Drained[]): void;
   readonly size: number;
@@ -129,7 +132,7 @@ export interface MeterSettings {
   readonly patience: Readonly<Patience>;
   /** If no lender can be asked, allow visitors anyway and count them. */
   readonly open?: boolean;
-  /** Called when a lease is used up, so that its units are recorded soon. */
+  /** Called when a lease is used up, so that what is urgent is recorded soon. */
   readonly usedUp: () => void;
   /** Resolves when everything spent so far is stored; a lane that owes too much waits for it. */
   readonly flush: () => Promise<void>;
@@ -161,6 +164,8 @@ export function createMeters(settings: MeterSettings): Meters {
   const none: readonly number[] = new Array(settings.reasons).fill(0);
   /** For the next recording: leases that ended with units left, and months that ended. */
   let waiting: Drained[] = [];
+  /** With their keys: they have used up a lease, or owe too much to get another. */
+  const urgent = new Map<Lane, string>();
   /** Estimated answer time: the slower of the last few. */
   let answerMs = answerFirstMs;
   let looksAhead = true;
@@ -248,6 +253,11 @@ export function createMeters(settings: MeterSettings): Meters {
     startAsking(key, lane, max, false);
   }
 
+  function hurry(key: string, lane: Lane): void {
+    urgent.set(lane, key);
+    settings.usedUp();
+  }
+
   /** Whether nothing is left of it. */
   function drainLane(key: string, lane: Lane, now: number): boolean {
     endLease(key, lane, now);
@@ -258,12 +268,26 @@ export function createMeters(settings: MeterSettings): Meters {
     return isIdle(lane) && !(settings.open && isDenied(lane, now));
   }
 
+  function drainMeters(now: number): void {
+    repeatsLeft = repeatsMost;
+    for (const [key, meter] of meters) {
+      const isIdle = drainLane(key, meter.hits, now);
+      // A lease lives for seconds, so this keeps only links visited in the last few seconds.
+      if ((meter.exempt === undefined || drainLane(key, meter.exempt, now)) && isIdle) {
+        meters.delete(key);
+        meter.hits = noLane;
+        meter.exempt = noLane;
+        meter.droppedAt = now;
+      }
+    }
+  }
+
   function take(key: string, lane: Lane, max: number, reason: number, now: number): Verdict {
     lane.left--;
     lane.leased++;
     lane.rateUnits++;
     note(lane, reason);
-    if (lane.left === 0) settings.usedUp();
+    if (lane.left === 0) hurry(key, lane);
     if (lane.left <= lane.lookAtLeft || now >= lane.lookFrom) lookAhead(key, lane, max, now);
     return granted;
   }
@@ -337,7 +361,7 @@ export function createMeters(settings: MeterSettings): Meters {
     }
     // It can be requested once less is owed: soon, but not with every visit until then.
     lane.aheadFrom = now + answerMs;
-    settings.usedUp();
+    hurry(key, lane);
   }
 
   async function wait(meter: Meter, lane: Lane, max: number, reason: number, patience: Patience): Promise<Verdict> {
@@ -423,19 +447,17 @@ export function createMeters(settings: MeterSettings): Meters {
       const lanes = [...meters.values()].flatMap(({ hits, exempt }) => [hits, exempt]);
       await Promise.all(lanes.map((lane) => lane?.refill?.over));
     },
-    drain(all) {
-      const now = all ? Number.POSITIVE_INFINITY : clock.elapsed();
-      repeatsLeft = repeatsMost;
-      for (const [key, meter] of meters) {
-        const isIdle = drainLane(key, meter.hits, now);
-        // A lease lives for seconds, so this keeps only links visited in the last few seconds.
-        if ((meter.exempt === undefined || drainLane(key, meter.exempt, now)) && isIdle) {
-          meters.delete(key);
-          meter.hits = noLane;
-          meter.exempt = noLane;
-          meter.droppedAt = now;
+    drain(what) {
+      const now = what === "everything" ? Number.POSITIVE_INFINITY : clock.elapsed();
+      if (what === "urgent") {
+        for (const [lane, key] of urgent) {
+          endLease(key, lane, now);
+          close(key, lane);
         }
+      } else {
+        drainMeters(now);
       }
+      urgent.clear();
       const drained = waiting;
       waiting = [];
       return drained;

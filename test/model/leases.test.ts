@@ -11,7 +11,7 @@ import type { Sql } from "../../src/sql/sql.ts";
 import { mutant } from "../ground/mutant.ts";
 
 const seeds = 15;
-const huntSeeds = 40;
+const huntSeeds = 120;
 let sql: Sql;
 
 beforeAll(async () => {
