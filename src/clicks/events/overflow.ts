@@ -10,7 +10,8 @@ import type { Step } from "./step.ts";
 
 /**
  * Clicks without an event, as one row for each link, quarter of an hour and process, which is replaced as it grows. Only
- * this process writes its rows, so it keeps the latest in memory, and reads the others back when it needs them.
+ * this process writes its rows, so it keeps the latest in memory, and reads the others back when it needs them. A row is kept
+ * from its second click on: most links of a long tail have one in a quarter, and their rows would fill the memory.
  *
  * A row is taken out of memory before it changes, and put back after the commit: if the transaction fails, memory never
  * has what the database does not have.
@@ -43,6 +44,7 @@ interface Entry {
 
 /** Of all rows in memory, about 25 MB: a value takes some 60 bytes, and a row without values as much as ten. */
 const weightMost = 400_000;
+const clicksOf = ({ tally: { reasons } }: Entry): number => reasons.reduce((sum, clicks) => sum + clicks, 0);
 const weightOf = ({ tally }: Entry): number => 10 + tally.size;
 
 export function createOverflow(sql: Sql, writer: string): Overflow {
@@ -106,7 +108,7 @@ export function createOverflow(sql: Sql, writer: string): Overflow {
       }
       await replaceRows.run(step.trx, values);
       step.afterCommit(() => {
-        for (const [name, entry] of touched) entries.set(name, entry);
+        for (const [name, entry] of touched) if (clicksOf(entry) > 1) entries.set(name, entry);
       });
     },
     forget: () => entries.clear(),
