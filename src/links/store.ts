@@ -155,7 +155,7 @@ export function createLinkStore(sql: Sql): LinkStore {
         clicks: {
           link: row.number ?? (0 as LinkNumber),
           tenant: row.tenant ?? (0 as TenantNumber),
-          tags: row.tags === null ? [] : (JSON.parse(row.tags) as string[]),
+          tags: tagsOf(row.tags),
           facts: row.facts === 1,
         },
       },
@@ -315,3 +315,8 @@ const setPassword = statement((own: TenantDb, { id, hash }: Params<{ id: LinkId;
 
 /** Undoes a change to a missing file. */
 class NoFile extends Error {}
+
+/** Most links have none, and share one list: they are kept in memory by the thousand. */
+const tagsOf = (stored: string | null): readonly string[] =>
+  stored === null || stored === "[]" ? noTags : (JSON.parse(stored) as string[]);
+const noTags: readonly string[] = [];
