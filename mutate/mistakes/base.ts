@@ -3,8 +3,14 @@ import type { Mistakes } from "../mistake.ts";
 export const base: Mistakes = {
   "bounded-map-begins-anew": {
     file: "base/bounded-map.ts",
-    from: "= this.#hand.next();",
-    to: "= this.#entries.keys().next();",
+    from: "this.#hand ??= this.#entries.keys();",
+    to: "this.#hand = this.#entries.keys();",
+    tests: ["src/base/bounded-map.test.ts"],
+  },
+  "bounded-map-never-lets-go": {
+    file: "base/bounded-map.ts",
+    from: "if (this.#hand !== undefined && ++this.#changes > this.#entries.size) this.#hand = undefined;",
+    to: "this.#changes++;",
     tests: ["src/base/bounded-map.test.ts"],
   },
   "bounded-map-weighs-twice": {
