@@ -30,7 +30,7 @@ export const limits: Proof = {
   },
 };
 
-const usualSeeds = 1_000;
+const usualSeeds = 3_000;
 const shortSeeds = 40;
 
 async function runAlone(seed: number): Promise<Outcome> {

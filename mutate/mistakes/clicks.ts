@@ -364,14 +364,14 @@ export const clicks: Mistakes = {
   },
   "urgent-hits-of-all-links": {
     file: "clicks/recorder.ts",
-    from: '  let next: Due = "urgent";',
-    to: '  let next: Due = "usual";',
+    from: 'at - usualAt >= flushMs ? "usual" : "urgent"',
+    to: '"usual"',
     tests: recorder,
   },
   "usual-hits-wait-for-a-pause": {
     file: "clicks/recorder.ts",
-    from: 'now - usualAt >= flushMs ? "usual" : next',
-    to: "next",
+    from: 'at - usualAt >= flushMs ? "usual" : "urgent"',
+    to: '"urgent"',
     tests: recorder,
   },
   "urgent-hits-without-a-pause": {
@@ -380,10 +380,16 @@ export const clicks: Mistakes = {
     to: "clock.after(0, () => {",
     tests: recorder,
   },
+  "failing-recording-tried-by-everybody": {
+    file: "clicks/recorder.ts",
+    from: 'if (isPausing()) throw new Error("hits could not be recorded a moment ago");',
+    to: "",
+    tests: recorder,
+  },
   "urgent-hits-not-noted": {
     file: "limits/meters.ts",
-    from: "    urgent.set(lane, key);\n",
-    to: "",
+    from: "    urgent.set(lane, key);\n    settings.usedUp();",
+    to: "    settings.usedUp();",
     tests: recorder,
   },
   "unsure-batch-under-a-new-number": {

@@ -171,6 +171,12 @@ export const redis: Mistakes = {
     tests: counters,
     only: "do not share an id",
   },
+  "lease-prolonged-by-a-clock-set-back": {
+    file: "redis/lease.lua",
+    from: "math.min(lives, math.max(0, asked.validUntil - now))",
+    to: "math.max(0, asked.validUntil - now)",
+    tests: ["test/model/lease-script.test.ts"],
+  },
   "total-of-sql-ignored": {
     file: "redis/lease.lua",
     from: "math.max((used or 0) - returned, total or 0)",

@@ -165,7 +165,7 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
   /**
    * A copy of an ask that arrives when its lease has ended grants units that no instance receives. The script remembers
    * ended leases for longer than a copy can be in flight, but by a clock that may jump ahead; and it does not remember
-   * denials, nor asks that found no key. No limit is exceeded by it, so it is ignored.
+   * denials, nor asks that found no key or came before their month. No limit is exceeded by it, so it is ignored.
    */
   function isGhost(of: Account, id: string, again: boolean): boolean {
     if (of.open.redis.has(id) || kind === "loss") return false;
@@ -200,7 +200,8 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
       if (units !== 0) violate("stranded", `${nameOf(of)}: ${units} by ${instance}, which did not crash`);
       return;
     }
-    const most = { figure: units, bound: (bothLend ? 3 : 2) * leaseOf(of) };
+    // Two of each lender: what was returned to Redis while it was away is not heard of after a crash.
+    const most = { figure: units, bound: (bothLend ? 4 : 2) * leaseOf(of) };
     stranded = worse(stranded, most);
     if (units > most.bound)
       violate("stranded", `${nameOf(of)}: ${units} by the crash of ${instance}, bound ${most.bound}`);
@@ -279,7 +280,10 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
         of.notGranted.add(args[idArgument] ?? "");
         return;
       }
-      if (reply[0] === "window") return;
+      if (reply[0] === "window") {
+        of.notGranted.add(args[idArgument] ?? "");
+        return;
+      }
       if (reply[0] === "garbage") throw new Error(`garbage in ${key}`);
       if (made && (used ?? 0) < known) violate("seeded", `${key} was made with ${used}, and SQL had counted ${known}`);
       if (used !== undefined && !expires) violate("expiry", `${key} never expires`);

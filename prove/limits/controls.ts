@@ -56,8 +56,8 @@ export const controls: readonly Control[] = [
     edits: [
       {
         file: "limits/meters.ts",
-        from: "if (lane.unrecorded > largestLease(max)) await settings.flush();",
-        to: "void largestLease;",
+        from: "if (lane.unrecorded > largestLease(max)) await recordDebt(key, lane);",
+        to: "void [largestLease, recordDebt];",
       },
     ],
   },

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { manualClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
+import { largestLease } from "../limits/lease-size.ts";
 import { createMeters } from "../limits/meters.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
 
@@ -30,12 +31,16 @@ describe("the recorder", () => {
         if (broken) throw new Error("no answer");
       },
     });
+    const second = async () => {
+      clock.advance(1_000);
+      await Bun.sleep(0);
+    };
     meters.spend(meters.of("a"), "hits", null, 0);
-    await recorder.flush().catch(() => {});
+    await second();
     meters.drain("usual");
     expect(meters.size).toBe(1); // not stored, so still owed
     meters.spend(meters.of("a"), "hits", null, 0);
-    await recorder.flush().catch(() => {});
+    await second();
     broken = false;
     await recorder.stop();
     expect(sent).toEqual([
@@ -46,41 +51,72 @@ describe("the recorder", () => {
     ]);
   });
 
-  describe("while leases are used up all the time", () => {
-    const leaseSize = 10;
+  /** Leases have ten units, or what is the most of a small limit. */
+  function setUp() {
+    const clock = manualClock(0);
+    const written: { readonly at: number; readonly keys: readonly string[] }[] = [];
+    const failure: { error: Error | undefined } = { error: undefined };
+    let lent = 0;
+    let recorder: Recorder | undefined;
+    const meters = createMeters({
+      reasons: 1,
+      store: {
+        acquire: async ({ max }) => ({
+          ...{ kind: "granted", lender: "redis", lease: `lease-${++lent}`, size: Math.min(10, largestLease(max)) },
+          ...{ month: "2026-11", validForMs: 5_000 },
+        }),
+      },
+      clock,
+      month: () => "2026-11",
+      newLeaseId: () => "",
+      patience: { redis: 50, sql: 100 },
+      usedUp: () => recorder?.soon(),
+      flush: async () => recorder?.flush(),
+    });
+    recorder = createRecorder({
+      ...{ meters, clock, log: silent },
+      async write(_, batch) {
+        written.push({ at: clock.elapsed(), keys: batch.filter(({ units }) => units > 0).map(({ key }) => key) });
+        if (failure.error !== undefined) throw failure.error;
+      },
+    });
+    const visit = (key: string, max: number) => meters.spend(meters.of(key), "hits", max, 0);
+    const pass = async (ms: number) => {
+      clock.advance(ms);
+      await Bun.sleep(0);
+    };
+    return { visit, pass, written, failure };
+  }
 
+  test("a link that owes too much to get a lease is recorded without the others", async () => {
+    const { visit, written } = setUp();
+    await visit("quiet", 1_000_000);
+    for (let i = 0; i < 5; i++) await visit("small", 100);
+    expect(written.flatMap(({ keys }) => keys)).toEqual(["small", "small"]);
+  });
+
+  test("while it fails it is tried once a second, however many links owe too much", async () => {
+    const { visit, pass, written, failure } = setUp();
+    failure.error = new Error("no database");
+    for (let at = 0; at < 3_000; at++) {
+      for (const key of ["a", "b", "c"]) await visit(key, 100);
+      await pass(1);
+    }
+    expect(written.length).toBeGreaterThanOrEqual(3);
+    expect(written.length).toBeLessThanOrEqual(5);
+    failure.error = undefined;
+    await pass(1_000);
+    expect((await visit("a", 100)).kind).toBe("granted");
+  });
+
+  describe("while leases are used up all the time", () => {
     /** A link that uses up a lease every 10 ms, and one with a visitor every 400 ms. */
     async function record(ms: number) {
-      const clock = manualClock(0);
-      const written: { readonly at: number; readonly keys: readonly string[] }[] = [];
-      let lent = 0;
-      let recorder: Recorder | undefined;
-      const meters = createMeters({
-        reasons: 1,
-        store: {
-          acquire: async () => ({
-            ...{ kind: "granted", lender: "sql", lease: `lease-${++lent}`, size: leaseSize, month: "2026-11" },
-            validForMs: 5_000,
-          }),
-        },
-        clock,
-        month: () => "2026-11",
-        newLeaseId: () => "",
-        patience: { redis: 50, sql: 100 },
-        usedUp: () => recorder?.soon(),
-        flush: async () => recorder?.flush(),
-      });
-      recorder = createRecorder({
-        ...{ meters, clock, log: silent },
-        async write(_, batch) {
-          written.push({ at: clock.elapsed(), keys: batch.filter(({ units }) => units > 0).map(({ key }) => key) });
-        },
-      });
+      const { visit, pass, written } = setUp();
       for (let at = 0; at < ms; at++) {
-        await meters.spend(meters.of("busy"), "hits", 1_000_000, 0);
-        if (at % 400 === 0) await meters.spend(meters.of("quiet"), "hits", 1_000_000, 0);
-        clock.advance(1);
-        await Bun.sleep(0);
+        await visit("busy", 1_000_000);
+        if (at % 400 === 0) await visit("quiet", 1_000_000);
+        await pass(1);
       }
       return written;
     }
@@ -92,7 +128,7 @@ describe("the recorder", () => {
 
     test("the link itself is recorded at once, but 50 times a second at most", async () => {
       const busy = (await record(1_000)).filter(({ keys }) => keys.includes("busy"));
-      expect(busy[0]?.at).toBeLessThanOrEqual(leaseSize + 1);
+      expect(busy[0]?.at).toBeLessThanOrEqual(11);
       expect(busy.length).toBeGreaterThan(40);
       expect(busy.length).toBeLessThanOrEqual(51);
     });

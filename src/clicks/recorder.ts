@@ -13,7 +13,7 @@ import type { Drained, Due, Meters } from "../limits/meters.ts";
 export interface Recorder {
   /** Something is urgent: do not wait for the next second. */
   soon(): void;
-  /** Resolves when everything spent before the call is stored; throws if it cannot be. */
+  /** Resolves when what was urgent before the call is stored; throws if it cannot be. */
   flush(): Promise<void>;
   /** Ends all leases, records the rest, and stops. */
   stop(): Promise<void>;
@@ -41,7 +41,6 @@ export function createRecorder({ meters, write, clock, log }: RecorderSettings):
   let startedAt = Number.NEGATIVE_INFINITY;
   /** When the last recording of all links is known to have begun. */
   let usualAt = clock.elapsed();
-  let next: Due = "urgent";
 
   async function send(batch: readonly Drained[]): Promise<void> {
     if (batch.length === 0) return;
@@ -58,13 +57,15 @@ export function createRecorder({ meters, write, clock, log }: RecorderSettings):
   }
 
   async function recordDue(): Promise<void> {
-    const now = clock.elapsed();
-    const what = now - usualAt >= flushMs ? "usual" : next;
-    startedAt = now;
-    next = "urgent";
+    startedAt = clock.elapsed();
+    const at = startedAt;
+    const what = at - usualAt >= flushMs ? "usual" : "urgent";
     await record(what);
-    if (what === "usual") usualAt = now;
+    if (what === "usual") usualAt = at;
   }
+
+  /** While it fails, it is tried once a second. */
+  const isPausing = (): boolean => recording.failing && clock.elapsed() - startedAt < flushMs;
 
   const recording = repeat({
     name: "recording hits",
@@ -83,18 +84,17 @@ export function createRecorder({ meters, write, clock, log }: RecorderSettings):
 
   return {
     soon() {
-      // While it fails, it is tried once a second.
-      if (isExpected || recording.failing) return;
+      if (isExpected) return;
       isExpected = true;
       clock.after(Math.max(0, startedAt + urgentMs - clock.elapsed()), () => {
         isExpected = false;
-        recording.soon();
+        if (!isPausing()) recording.soon();
       });
     },
     // A running round may have read the meters before the caller's hits; all who come meanwhile share the next round.
-    flush() {
-      next = "usual";
-      return recording.run();
+    async flush() {
+      if (isPausing()) throw new Error("hits could not be recorded a moment ago");
+      await recording.run();
     },
     async stop() {
       await recording.stop();

@@ -134,7 +134,7 @@ export interface MeterSettings {
   readonly open?: boolean;
   /** Called when a lease is used up, so that what is urgent is recorded soon. */
   readonly usedUp: () => void;
-  /** Resolves when everything spent so far is stored; a lane that owes too much waits for it. */
+  /** Resolves when what is urgent is stored; a lane that owes too much waits for it. */
   readonly flush: () => Promise<void>;
 }
 
@@ -401,7 +401,7 @@ export function createMeters(settings: MeterSettings): Meters {
 
   async function ask(key: string, lane: Lane, max: number, progress: RefillProgress): Promise<void> {
     endLease(key, lane, clock.elapsed());
-    if (lane.unrecorded > largestLease(max)) await settings.flush();
+    if (lane.unrecorded > largestLease(max)) await recordDebt(key, lane);
     lane.ask ??= { id: settings.newLeaseId(), key, draws: lane.draws, max, want: wanted(lane) };
     const asked = clock.elapsed();
     const answer = await store.acquire(lane.ask, progress);
@@ -409,6 +409,11 @@ export function createMeters(settings: MeterSettings): Meters {
     const took = clock.elapsed() - asked;
     answerMs = Math.max(took, answerMs + (took - answerMs) * answerWeight);
     accept(key, lane, asked, answer);
+  }
+
+  function recordDebt(key: string, lane: Lane): Promise<void> {
+    urgent.set(lane, key);
+    return settings.flush();
   }
 
   /**

@@ -116,7 +116,8 @@ if id == "" or asked then
   elseif not asked.size then
     return { "closed" }
   end
-  return { "granted", text(asked.size), text(math.max(0, asked.validUntil - now)) }
+  -- A clock that was set back must not prolong it.
+  return { "granted", text(asked.size), text(math.min(lives, math.max(0, asked.validUntil - now))) }
 end
 
 -- Other servers that may be spending now, and need some of what remains.

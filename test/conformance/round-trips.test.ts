@@ -78,7 +78,7 @@ async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
   return sent;
 }
 
-/** A server's meters and its recorder, which records only when it is asked to: its clock stands still. */
+/** A server's meters and its recorder, which records only when it is asked to, or when its clock is moved. */
 function openCounting(sql: Sql) {
   const id = fresh("recorder");
   const clock = manualClock(systemClock.now());
@@ -92,7 +92,7 @@ function openCounting(sql: Sql) {
   const write = (sequence: number, batch: Parameters<typeof leases.record>[2]) => leases.record(id, sequence, batch);
   const recorder = createRecorder({ meters, write, clock, log: silent });
   const visit = (code: string, max: number | null) => meters.spend(meters.of(code), "hits", max, 0);
-  return { visit, recorder };
+  return { visit, recorder, clock };
 }
 
 const transaction = (...statements: string[]) => ["begin", ...statements, "commit"];
@@ -278,12 +278,13 @@ onEachDatabase(({ name, open }) => {
       const lists = name === "PostgreSQL" ? 1 : listsOfSqlite;
       opened ??= open();
       const sql = await opened;
-      const { visit, recorder } = openCounting(sql);
+      const { visit, recorder, clock } = openCounting(sql);
       const codes = Array.from({ length: links }, () => fresh("link"));
       const insert = (times: number): string[] => Array.from({ length: times * lists }, () => "insert");
 
       const unlimited = async () => {
         for (const code of codes) await visit(code, null);
+        clock.advance(1_000);
         await recorder.flush();
       };
       // The batch's number, the months, the reasons.

@@ -134,3 +134,19 @@ test("a lease ends with its month, and what remains is shared with the servers t
   now = endsAt - 1_500;
   expect(ask("b.1", 100)).toEqual(["granted", "20", "1500"]); // half of 80, for two of them
 });
+
+test("a clock that is set back prolongs no lease", () => {
+  const { startsAt, endsAt } = monthOf(Date.UTC(2026, 10, 16));
+  const ask = () =>
+    twin.script(
+      leaseText,
+      ["links:{back}:hits"],
+      [startsAt, endsAt, 5_000, 10_000, 0, "fresh", "a.1", 100, 10, 10, 10].map(String),
+    );
+  now = Date.UTC(2026, 10, 16);
+  expect(ask()).toEqual(["granted", "10", "5000"]);
+  now += 2_000;
+  expect(ask()).toEqual(["granted", "10", "3000"]);
+  now -= 1_800_000;
+  expect(ask()).toEqual(["granted", "10", "5000"]);
+});
