@@ -269,14 +269,14 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
     sending: (caller: string, key: string): number => missed.get(`${caller} ${key}`) ?? 0,
 
     executed(
-      { caller, key, args, reply, made, again, known }: Executed,
+      { caller, key, args, reply, made, again, overtaken, known }: Executed,
       used: number | undefined,
       expires: boolean,
     ): void {
       const { key: link, draws, month } = parseKey(key);
       const of = account(link, draws, month);
       if (reply[0] === "missing") {
-        missed.set(`${caller} ${key}`, of.before + sumOf(of, ({ written }) => written));
+        if (!overtaken) missed.set(`${caller} ${key}`, of.before + sumOf(of, ({ written }) => written));
         of.notGranted.add(args[idArgument] ?? "");
         return;
       }

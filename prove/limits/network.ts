@@ -71,6 +71,8 @@ export interface Executed {
   readonly made: boolean;
   /** A second run of the same request. */
   readonly again: boolean;
+  /** A newer request of the caller for this key has run before: the caller does not act on the reply. */
+  readonly overtaken: boolean;
   /** What `sending` said when it was sent. */
   readonly known: number;
 }
@@ -112,6 +114,7 @@ export function createRedisNetwork(
         reply,
         made: !wasThere && isThere(),
         again: runs++ > 0,
+        overtaken: before > number,
         known,
       });
       return reply;
