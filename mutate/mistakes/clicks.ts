@@ -386,12 +386,6 @@ export const clicks: Mistakes = {
     to: "",
     tests: recorder,
   },
-  "urgent-hits-not-noted": {
-    file: "limits/meters.ts",
-    from: "    urgent.set(lane, key);\n    settings.usedUp();",
-    to: "    settings.usedUp();",
-    tests: recorder,
-  },
   "unsure-batch-under-a-new-number": {
     file: "clicks/recorder.ts",
     from: "if (unsure === undefined) sequence++;",
@@ -406,8 +400,8 @@ export const clicks: Mistakes = {
   },
   "stop-forgets-the-last-leases": {
     file: "clicks/recorder.ts",
-    from: "await record(true);",
-    to: "await record(false);",
+    from: 'await record("everything");',
+    to: 'await record("usual");',
     tests: ["test/conformance/leases.test.ts"],
     only: "SQLite.*stops gives back",
   },

@@ -5,6 +5,12 @@ const counters = ["test/conformance/counters.test.ts"];
 const model = ["test/model/counters.test.ts"];
 
 export const limits: Mistakes = {
+  "urgent-hits-not-noted": {
+    file: "limits/meters.ts",
+    from: "    urgent.set(lane, key);\n    settings.usedUp();",
+    to: "    settings.usedUp();",
+    tests: ["src/clicks/recorder.test.ts"],
+  },
   "lease-when-nothing-remains": {
     file: "limits/lease-size.ts",
     from: "if (remaining <= 0) return 0;",
