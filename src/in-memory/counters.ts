@@ -195,10 +195,6 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
     return denial !== undefined && denial.forgetAt > now ? denied(denial, now) : undefined;
   }
 
-  function remember(id: string, entry: Entry): void {
-    entries.set(id, entry);
-  }
-
   function deny(id: string, { limit, retryAt }: Wait, now: number): CounterVerdict {
     const denial = { limit, retryAt, forgetAt: Math.min(retryAt ?? Number.POSITIVE_INFINITY, now + rememberDenialMs) };
     denials.set(id, denial);
@@ -240,7 +236,7 @@ export function createMemoryCounters(options: MemoryCountersOptions): MemoryCoun
     });
     const entry: Entry = { kind, state: kind === "take" ? "settled" : "held", expiresAt, forgetAt: 0, parts };
     entry.forgetAt = kind === "take" ? forgetAfter(parts, now) : expiresAt + rememberMostMs;
-    remember(id, entry);
+    entries.set(id, entry);
     return granted;
   }
 

@@ -178,6 +178,17 @@ onEachDatabase(({ open, openTwo }) => {
       expect(await storedValues(sql, acme.number, "referrer")).toEqual(["a"]);
     });
 
+    test("in a row that grows click by click, before and after it is kept in memory", async () => {
+      const link = acme.link(1);
+      const writer = writerOn(sql, { eventsPerSecond: 0 });
+      const click = (n: number) => batchOf([{ link, at: now, visitor: n, facts: { referrer: `site ${n}` } }]);
+      for (let n = 1; n <= 4; n++) expect(await writer.write(n, click(n))).toMatchObject({ events: 0, overflow: 1 });
+      const [row, ...others] = await overflowRows();
+      expect(others).toEqual([]);
+      expect(readTallyText(row?.tally ?? "", row?.quarter ?? 0)).toMatchObject({ visitors: 4 });
+      expect(await storedClicks(sql, acme.number)).toEqual({ 1: 4 });
+    });
+
     test("as events up to the cap of a quarter, people and others apart, and in overflow beyond", async () => {
       const link = acme.link(1, { tags: ["t"] });
       const many = (reason: "counted" | "bot", at: number, count: number): TestClick[] =>
