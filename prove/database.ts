@@ -8,7 +8,7 @@ const silent = createLog("silent", { write() {} }, false, () => 0);
 
 /** Reads the database of these settings directly, without the server. */
 export async function look<Result>(env: Environment, at: (sql: Sql) => Promise<Result>): Promise<Result> {
-  const sql = await openSql(loadConfig(cleanEnvironment(env), String(env.QL_DATA)), silent, true);
+  const sql = await openSql(loadConfig(cleanEnvironment(env), String(env.QL_DATA)), silent, { patient: true });
   try {
     return await at(sql);
   } finally {

@@ -42,6 +42,7 @@ import { tryLockFolder } from "./sql/folder-lock.ts";
 import { migrate, requireCurrentSchema, schemaState } from "./sql/migrate.ts";
 import type { PostgresOptions } from "./sql/postgres.ts";
 import { type Sql, statementMs } from "./sql/sql.ts";
+import type { SqliteOptions } from "./sql/sqlite.ts";
 import { type ApiKey, createKeys, type KeyHash, type Keys, keySource, sizeOfKey } from "./tenants/keys.ts";
 import { createTenants, type Tenants } from "./tenants/tenants.ts";
 
@@ -94,7 +95,7 @@ export interface Core {
 export interface CoreOptions {
   readonly log: Logger;
   readonly publish?: Publish;
-  /** Some connections are reserved for lookups, see `openLookups`. */
+  /** Some connections are reserved for lookups, see `openLookups`; on SQLite, other threads move the log. */
   readonly serves?: boolean;
   /** The caller holds the data folder's lock, so that no server uses it. */
   readonly lockHeld?: boolean;
@@ -109,7 +110,8 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   const { QL_CODE_SALT: salt = "", QL_SECRET_KEYS: keys } = secrets;
   const dividesPool = options.serves && config.DATABASE_REPLICA_URL === undefined; // lookups use the replica
   const connections = dividesPool ? otherConnections(config) : config.QL_DATABASE_POOL;
-  const sql = await openSql(config, options.log, false, connections, options.isStopping);
+  const { isStopping, serves = false } = options;
+  const sql = await openSql(config, options.log, { connections, leavesLog: serves, ...(isStopping && { isStopping }) });
   try {
     if (config.embedded) await migrateEmbedded(config, sql, options.lockHeld ?? false);
     else await requireCurrentSchema(sql);
@@ -224,25 +226,24 @@ async function openStorage(config: Config, signing: SigningKeys, clock: Clock): 
 export async function openSql(
   config: Config,
   log: Logger,
-  patient = false,
-  connections: number = config.QL_DATABASE_POOL,
-  isStopping?: () => boolean,
+  options: SqliteOptions & { readonly connections?: number; readonly patient?: boolean } = {},
 ): Promise<Sql> {
   const { DATABASE_URL: url } = config;
+  const { connections = config.QL_DATABASE_POOL, patient = false } = options;
   if (url !== undefined) return openAt("DATABASE_URL", url, log, { connections, patient });
   prepareDataFolder(config);
   const { openSqlite } = await import("./sql/sqlite.ts");
-  return openSqlite(databasePath(config), "full", isStopping);
+  return openSqlite(databasePath(config), "full", options);
 }
 
 /** Of SQLite. */
 export const databasePath = ({ QL_DATA }: Config): string => join(QL_DATA, "quicklink.sqlite");
 
-/** On SQLite, a connection whose commits do not wait for the disk: safe through kill -9, not through a power cut. */
+/** On SQLite, connections of the server whose commits do not wait for the disk: safe through kill -9, not through a power cut. */
 export async function openUnforced({ config, sql }: Core): Promise<Sql> {
   if (!config.embedded) return sql;
   const { openSqlite } = await import("./sql/sqlite.ts");
-  return openSqlite(databasePath(config), "normal");
+  return openSqlite(databasePath(config), "normal", { leavesLog: true });
 }
 
 /** The replica of this region, if there is one. */

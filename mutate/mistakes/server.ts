@@ -10,6 +10,20 @@ export const server: Mistakes = {
     to: "Atomics.load(shared, 0)",
     tests: ["src/server/lateness.test.ts"],
   },
+  "no-thread-is-asked-to-move-the-log": {
+    file: "server/jobs.ts",
+    from: "if (await hasLongLog(sql)) await background.moveLog();",
+    to: "await hasLongLog(sql);",
+    tests: ["test/conformance/write-ahead-log.test.ts"],
+    only: "background thread move the log",
+  },
+  "leases-move-the-log": {
+    file: "core.ts",
+    from: 'openSqlite(databasePath(config), "normal", { leavesLog: true })',
+    to: 'openSqlite(databasePath(config), "normal")',
+    tests: ["test/conformance/write-ahead-log.test.ts"],
+    only: "both pairs",
+  },
   "guessers-fill-up-the-counters": {
     file: "server/counters.ts",
     from: "guesses: createMemoryCounters({ clock, idsMost: idsKept, keysMost: networksMost, forgets: true }),",

@@ -15,6 +15,20 @@ export const sql: Mistakes = {
     tests: ["test/conformance/sql.test.ts"],
     only: "may have to undo",
   },
+  "the-serving-thread-moves-the-log": {
+    file: "sql/sqlite.ts",
+    from: "if (leavesLog) database.run(`pragma wal_autocheckpoint = ${logMostPages}`);",
+    to: "",
+    tests: ["test/conformance/write-ahead-log.test.ts"],
+    only: "leaves the log to others",
+  },
+  "the-log-has-no-bound": {
+    file: "sql/sqlite.ts",
+    from: "pragma wal_autocheckpoint = ${logMostPages}",
+    to: "pragma wal_autocheckpoint = 0",
+    tests: ["test/conformance/write-ahead-log.test.ts"],
+    only: "without bound",
+  },
   "links-of-events-without-bound": {
     file: "sql/sum-events.ts",
     from: "and place > ${raw.lit(summedLinksMost)} then",

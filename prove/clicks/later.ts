@@ -22,7 +22,7 @@ export async function openUnderTest(env: Environment): Promise<Sql> {
   const { openSql } = await load<typeof import("../../src/core.ts")>("core.ts");
   const { createLog } = await load<typeof import("../../src/base/log.ts")>("base/log.ts");
   const silent = createLog("silent", { write() {} }, false, () => 0);
-  return await openSql(loadConfig(cleanEnvironment(env), String(env.QL_DATA)), silent, true);
+  return await openSql(loadConfig(cleanEnvironment(env), String(env.QL_DATA)), silent, { patient: true });
 }
 
 /**

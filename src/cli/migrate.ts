@@ -16,7 +16,7 @@ export function migrateCommand(): Command {
       const config = readConfig();
       if (config.embedded) prepareDataFolder(config);
       const lock = config.embedded && !status ? lockFolder(config.QL_DATA) : undefined;
-      const sql = await openSql(config, quietLog(), true);
+      const sql = await openSql(config, quietLog(), { patient: true });
       try {
         if (status) {
           const state = await schemaState(sql);

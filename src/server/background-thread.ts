@@ -65,6 +65,7 @@ async function work(background: Background, job: Extract<ToThread, { id: number 
   if (job.kind === "condenseClicks") return background.condenseClicks();
   if (job.kind === "purgeClicks") return background.purgeClicks();
   if (job.kind === "forgetVisitors") return background.forgetVisitors();
+  if (job.kind === "moveLog") return background.moveLog();
   if (job.kind === "tags") return background.tags(job.tenant, job.prefix);
   if (job.kind === "importStep") return background.importStep();
   if (job.kind === "find") return background.find(job.tenant, job.query);

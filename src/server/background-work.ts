@@ -17,6 +17,7 @@ import { busiestLinks } from "../links/read/busiest.ts";
 import { countLinks } from "../links/read/link-counts.ts";
 import { usedTags } from "../links/tags/used-tags.ts";
 import { databaseTime } from "../sql/sql.ts";
+import { moveLog } from "../sql/write-ahead-log.ts";
 import type { Background } from "./background.ts";
 import { cleanUp } from "./clean.ts";
 
@@ -47,6 +48,7 @@ export function onThisThread(core: Core, redirects: RedirectWait): Background {
       condense(core.sql, { now: await databaseTime(core.sql), ...(signal && { signal }) }),
     purgeClicks: async (signal) => purgeClicks(core.sql, await databaseTime(core.sql), signal),
     forgetVisitors: async () => forgetVisitors(core.sql, await databaseTime(core.sql)),
+    moveLog: () => moveLog(core.sql),
     stopSoon() {}, // the database does the work, and the socket's deadline is the limit
     async close() {},
   };

@@ -75,13 +75,14 @@ export interface Background {
   clean(): Promise<Cleaned>;
   /** Suspends links to hosts that are now on the blocklist, and restores those that no longer are. */
   applyBlocklist(): Promise<BlocklistOutcome>;
-  /** Gives new versions to the links of changed tenants if a command did not finish; returns how many. */
   /** Condenses the clicks of ended hours, days and months. */
   condenseClicks(signal?: AbortSignal): Promise<Condensed>;
   /** Deletes clicks and roll-ups that are no longer kept. */
   purgeClicks(signal?: AbortSignal): Promise<PurgedClicks>;
   /** Deletes what visitors of days that are over were recognised by; returns how many. */
   forgetVisitors(): Promise<number>;
+  /** Moves SQLite's write-ahead log into the database file. */
+  moveLog(): Promise<void>;
   /** One step of an import; false if there is none to do. */
   importStep(): Promise<boolean>;
   /** The server stops: what does not finish soon is interrupted. */
@@ -133,6 +134,7 @@ function inDatabase(core: Core): InDatabase {
     condenseClicks: async (...given) => (await work()).condenseClicks(...given),
     purgeClicks: async (...given) => (await work()).purgeClicks(...given),
     forgetVisitors: async () => (await work()).forgetVisitors(),
+    moveLog: async () => (await work()).moveLog(),
   };
 }
 
@@ -217,6 +219,7 @@ export type BackgroundJob =
   | { readonly kind: "condenseClicks" }
   | { readonly kind: "purgeClicks" }
   | { readonly kind: "forgetVisitors" }
+  | { readonly kind: "moveLog" }
   | { readonly kind: "importStep" };
 
 export type ToThread =
@@ -343,6 +346,7 @@ function thread(settings: Record<string, string>, clock: Clock): Background {
     condenseClicks: () => run({ kind: "condenseClicks" }) as Promise<Condensed>,
     purgeClicks: () => run({ kind: "purgeClicks" }) as Promise<PurgedClicks>,
     forgetVisitors: () => run({ kind: "forgetVisitors" }) as Promise<number>,
+    moveLog: () => run({ kind: "moveLog" }) as Promise<void>,
     importStep: () => lateness.during(() => run({ kind: "importStep" }) as Promise<boolean>),
     stopSoon() {
       notSoon = clock.after(finishMs, interrupt);

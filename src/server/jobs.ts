@@ -12,6 +12,7 @@ import { createImportRuns } from "../import-export/runs/import-runs.ts";
 import { createJobClaims, type Holder } from "../sql/jobs.ts";
 import { createPartitions } from "../sql/partitions.ts";
 import { databaseTime, type Sql } from "../sql/sql.ts";
+import { hasLongLog } from "../sql/write-ahead-log.ts";
 import type { Background } from "./background.ts";
 import type { LinkCache } from "./cache.ts";
 import { hasToClean } from "./clean-due.ts";
@@ -63,6 +64,7 @@ export function openJobs(wiring: Wiring, parts: JobParts): Jobs {
     { name: "key-use", everyMs: 5 * second, scope: each, deadlineMs: minute, work: core.keys.flush },
     { name: "hot-links", everyMs: saveMs, scope: each, deadlineMs: minute, work: hot.save },
     { name: "domains", everyMs: 30 * second, scope: each, deadlineMs: minute, work: cache.hosts.readAll },
+    { name: "log", everyMs: second, scope: each, deadlineMs: minute, work: logJob(wiring, background) },
     { name: "upload-drafts", everyMs: hour, scope: each, deadlineMs: 10 * minute, work: files.clearDrafts },
     { name: "readiness", everyMs: 15 * second, scope: each, deadlineMs: 15 * second, work: parts.sampleReadiness },
     { name: "redis-info", everyMs: 15 * second, scope: each, deadlineMs: minute, work: redis.sample },
@@ -135,6 +137,14 @@ export function openJobs(wiring: Wiring, parts: JobParts): Jobs {
 type Row = Omit<Job, "work"> & { readonly work: Job["work"] | undefined };
 
 const switchedOn = ({ work, ...row }: Row): Job[] => (work === undefined ? [] : [{ ...row, work }]);
+
+/** Only if the threads that write did not do it on their way: most servers need the background thread for this never. */
+function logJob({ core: { config, sql } }: Wiring, background: Background): Row["work"] {
+  if (!config.embedded) return undefined;
+  return async () => {
+    if (await hasLongLog(sql)) await background.moveLog();
+  };
+}
 
 /** Asked in the serving thread: the background thread takes 25 MB, and an idle server does without it. */
 const questions = (sql: Sql) => ({

@@ -15,6 +15,7 @@ import {
 import { systemClock } from "../base/clock.ts";
 import type { Sql } from "./sql.ts";
 import type { SharedSchema } from "./tenant-db.ts";
+import { logMostPages } from "./write-ahead-log.ts";
 
 /**
  * The embedded database. bun:sqlite is synchronous: a statement blocks the thread until it is done, which for a point
@@ -40,11 +41,18 @@ export class Interrupted extends Error {
   readonly code = "interrupted";
 }
 
-/** `isStopping`: asked before each statement. Once true, no statement runs except one that ends a transaction. */
-export function openSqlite(path: string, durability: Durability = "full", isStopping = () => false): Sql {
+export interface SqliteOptions {
+  /** Asked before each statement. Once true, no statement runs except one that ends a transaction. */
+  readonly isStopping?: () => boolean;
+  /** Leaves the write-ahead log to other threads: see `write-ahead-log.ts`. */
+  readonly leavesLog?: boolean;
+}
+
+export function openSqlite(path: string, durability: Durability = "full", options: SqliteOptions = {}): Sql {
+  const { isStopping = () => false, leavesLog = false } = options;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   Database.MAX_QUERY_CACHE_SIZE = 500; // prepared statements, by their text; the default is 20
-  const connections = [connect(path, durability), connect(path, durability)] as const;
+  const connections = [connect(path, durability, leavesLog), connect(path, durability, leavesLog)] as const;
   const statements = kysely(connections[0], false, isStopping);
   const transactions = kysely(connections[1], true, isStopping);
   return {
@@ -76,13 +84,14 @@ export function openSqlite(path: string, durability: Durability = "full", isStop
   };
 }
 
-function connect(path: string, durability: Durability): Database {
+function connect(path: string, durability: Durability, leavesLog: boolean): Database {
   const database = new Database(path, { create: true, strict: true });
   chmodSync(path, 0o600); // SQLite gives its side files the same mode
   database.run("pragma busy_timeout = 0");
   // The first connection to a new file switches it to WAL; until then a second one may briefly find it locked.
   retryNow(() => database.run("pragma journal_mode = wal"));
   database.run(`pragma synchronous = ${durability}`);
+  if (leavesLog) database.run(`pragma wal_autocheckpoint = ${logMostPages}`);
   database.run("pragma foreign_keys = on");
   database.run("pragma cache_size = -8000");
   // Deleted rows, such as the salts of visitors, are overwritten with zeros. Where rows were moved, only `on` finds all copies:

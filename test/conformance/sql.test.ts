@@ -384,7 +384,7 @@ describe("SQLite, shared with another process", () => {
     const other = openSqlite(path);
     await migrate(other);
     let isStopping = false;
-    const sql = openSqlite(path, "full", () => isStopping);
+    const sql = openSqlite(path, "full", { isStopping: () => isStopping });
     const add = (trx: Sql["db"], name: string) => trx.insertInto("plans").values(plan(name)).execute();
     const interrupted = sql.transaction(async (trx) => {
       await add(trx, "test-first");
