@@ -31,8 +31,8 @@ import { authorization, createLinks, databases, type Subject, startSubject } fro
 
 const rounds = 3;
 const rows = 40_000;
-const spells = 3;
-const spellRows = 20_000;
+const spells = 5;
+const spellRows = 60_000;
 const quietMs = 2_000;
 const perSecond = 500;
 const importMs = 120_000;
