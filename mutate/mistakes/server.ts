@@ -17,13 +17,6 @@ export const server: Mistakes = {
     tests: ["test/conformance/write-ahead-log.test.ts"],
     only: "background thread move the log",
   },
-  "leases-move-the-log": {
-    file: "core.ts",
-    from: 'openSqlite(databasePath(config), "normal", { leavesLog: true })',
-    to: 'openSqlite(databasePath(config), "normal")',
-    tests: ["test/conformance/write-ahead-log.test.ts"],
-    only: "both pairs",
-  },
   "guessers-fill-up-the-counters": {
     file: "server/counters.ts",
     from: "guesses: createMemoryCounters({ clock, idsMost: idsKept, keysMost: networksMost, forgets: true }),",
