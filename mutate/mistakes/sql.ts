@@ -22,6 +22,13 @@ export const sql: Mistakes = {
     tests: ["test/conformance/write-ahead-log.test.ts"],
     only: "leaves the log to others",
   },
+  "the-log-of-a-busy-server-only-grows": {
+    file: "sql/write-ahead-log.ts",
+    from: 'checkpoint(sql, "restart")',
+    to: 'checkpoint(sql, "passive")',
+    tests: ["test/conformance/write-ahead-log.test.ts"],
+    only: "begins again from its start",
+  },
   "the-log-has-no-bound": {
     file: "sql/sqlite.ts",
     from: "pragma wal_autocheckpoint = ${logMostPages}",

@@ -13,25 +13,38 @@ import type { Sql } from "./sql.ts";
 export const logMostPages = 16_000;
 /** So that the job acts only if the other threads, which act from 1,000 pages on, have not. */
 const logManyPages = 2_000;
-/** What was appended while pages were moved is moved by the next try; a log that was moved to its end is overwritten. */
-const moveTries = 3;
+/** Somebody may write or read just then. */
+const restartTries = 50;
+const retryMs = 1;
 
 /** Whether it is long enough that somebody should move it. Takes some microseconds. Always false on PostgreSQL. */
 export async function hasLongLog(sql: Sql): Promise<boolean> {
   if (sql.dialect === "postgres") return false;
-  return (await checkpoint(sql, "noop")) >= logManyPages;
+  const { pages } = await checkpoint(sql, "noop");
+  return pages >= logManyPages;
 }
 
-/** Blocks its thread for some milliseconds. */
+/**
+ * Blocks its thread for some milliseconds. Most pages are moved while others write. What they append meanwhile is moved with the
+ * lock of writers, so that the log begins again from its start: on a server that never stops writing it would only grow otherwise.
+ */
 export async function moveLog(sql: Sql): Promise<void> {
   if (sql.dialect === "postgres") return;
-  for (let tries = 0; tries < moveTries; tries++) if ((await checkpoint(sql, "passive")) === 0) return;
+  await checkpoint(sql, "passive");
+  for (let tries = 0; tries < restartTries; tries++) {
+    const { isBusy } = await checkpoint(sql, "restart");
+    if (!isBusy) return;
+    await new Promise((resolve) => setTimeout(resolve, retryMs));
+  }
 }
 
-/** Returns how many pages of the log have not been moved. */
-async function checkpoint({ db }: Sql, mode: "noop" | "passive"): Promise<number> {
+/** `pages`: how many of the log have not been moved. */
+async function checkpoint(
+  { db }: Sql,
+  mode: "noop" | "passive" | "restart",
+): Promise<{ readonly pages: number; readonly isBusy: boolean }> {
   const query = CompiledQuery.raw(`pragma wal_checkpoint(${mode})`);
-  const { rows } = await db.executeQuery<{ log: number; checkpointed: number }>(query);
-  const [{ log, checkpointed } = { log: 0, checkpointed: 0 }] = rows;
-  return log - checkpointed;
+  const { rows } = await db.executeQuery<{ busy: number; log: number; checkpointed: number }>(query);
+  const [{ busy, log, checkpointed } = { busy: 1, log: 0, checkpointed: 0 }] = rows;
+  return { pages: log - checkpointed, isBusy: busy !== 0 };
 }

@@ -69,6 +69,24 @@ test("a log is long once threads that write would have moved it, and not any mor
   expect(await hasLongLog(serving)).toBe(false);
 });
 
+test("a log that is moved while others go on writing begins again from its start", async () => {
+  const path = newPath();
+  const [serving, background] = [open(path, { leavesLog: true }), open(path)];
+  await writePages(serving, 500);
+  // It has the lock of writers when the log is moved, and gives it back soon.
+  const begun = Promise.withResolvers<void>();
+  const writing = serving.transaction(async (trx) => {
+    await raw`insert into filler (bytes) values (zeroblob(4000))`.execute(trx);
+    begun.resolve();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  });
+  await begun.promise;
+  await Promise.all([writing, moveLog(background)]);
+  await writePages(serving, 100);
+  const { rows } = await raw<{ log: number }>`pragma wal_checkpoint(noop)`.execute(serving.db);
+  expect(rows[0]?.log).toBeLessThan(200); // and not those of before as well
+});
+
 test("both pairs of connections of a server leave the log alone, and those of its background thread and of commands do not", async () => {
   const config = loadConfig({ QL_DATA: tempFolder("data") }, "/");
   const pages = async (sql: Sql) => (await raw`pragma wal_autocheckpoint`.execute(sql.db)).rows[0];
