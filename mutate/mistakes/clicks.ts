@@ -395,14 +395,26 @@ export const clicks: Mistakes = {
   },
   "unsure-batch-under-a-new-number": {
     file: "clicks/recorder.ts",
-    from: "if (unsure === undefined) sequence++;",
-    to: "sequence++;",
+    from: "await write(sequence, batch);",
+    to: "await write(sequence++, batch);",
     tests: recorder,
   },
   "batch-acknowledged-before-it-is-stored": {
     file: "clicks/recorder.ts",
-    from: "    await write(sequence, batch);\n    unsure = undefined;\n    meters.acknowledge(batch);",
-    to: "    meters.acknowledge(batch);\n    await write(sequence, batch);\n    unsure = undefined;",
+    from: "      await write(sequence, batch);",
+    to: "      meters.acknowledge(batch);\n      await write(sequence, batch);",
+    tests: recorder,
+  },
+  "rest-of-a-failed-recording-lost": {
+    file: "clicks/recorder.ts",
+    from: "    await sendAll();\n    unrecorded = inBatches",
+    to: "    unrecorded = inBatches",
+    tests: recorder,
+  },
+  "recording-without-a-turn-for-visitors": {
+    file: "clicks/recorder.ts",
+    from: "if (unrecorded.length > 0) await othersTurn();",
+    to: "",
     tests: recorder,
   },
   "stop-forgets-the-last-leases": {

@@ -5,6 +5,10 @@ import { largestLease } from "../limits/lease-size.ts";
 import { createMeters } from "../limits/meters.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
 
+async function until(isReached: () => boolean): Promise<void> {
+  while (!isReached()) await new Promise(setImmediate);
+}
+
 const silent = createLog("silent", { write() {} }, false, () => 0);
 
 describe("the recorder", () => {
@@ -49,6 +53,60 @@ describe("the recorder", () => {
       [1, 1],
       [2, 1],
     ]);
+  });
+
+  describe("with more rows than a batch may have", () => {
+    /** Five links without a limit, each visited once; the answer of the second batch is lost `lost` times. */
+    async function recordFive(lost: number) {
+      const clock = manualClock(0);
+      const sent: [number, string][] = [];
+      const turns: number[] = [];
+      let left = lost;
+      const meters = createMeters({
+        ...{ reasons: 1, store: { acquire: () => Promise.reject(new Error("not asked")) }, clock },
+        ...{ month: () => "2026-11", newLeaseId: () => "", patience: { redis: 50, sql: 100 } },
+        ...{ usedUp: () => {}, flush: async () => {} },
+      });
+      const recorder = createRecorder({
+        ...{ meters, clock, log: silent, rowsMost: 2 },
+        async write(sequence, batch) {
+          sent.push([sequence, batch.map(({ key }) => key).join("")]);
+          setImmediate(() => turns.push(sent.length));
+          if (sequence === 2 && left-- > 0) throw new Error("no answer");
+        },
+      });
+      for (const key of ["a", "b", "c", "d", "e"]) meters.spend(meters.of(key), "hits", null, 0);
+      clock.advance(1_000);
+      await until(() => sent.length === (lost > 0 ? 2 : 3));
+      meters.spend(meters.of("f"), "hits", null, 0);
+      return { sent, turns, meters, recorder };
+    }
+
+    test("it has several batches, and others get their turn after each", async () => {
+      const { sent, turns, recorder } = await recordFive(0);
+      expect(sent).toEqual([
+        [1, "ab"],
+        [2, "cd"],
+        [3, "e"],
+      ]);
+      expect(turns.slice(0, 2)).toEqual([1, 2]);
+      await recorder.stop();
+    });
+
+    test("what a lost answer leaves is sent before anything newer, and nothing twice under two numbers", async () => {
+      const { sent, meters, recorder } = await recordFive(1);
+      expect(meters.size).toBe(6);
+      await recorder.stop();
+      expect(sent).toEqual([
+        [1, "ab"],
+        [2, "cd"],
+        [2, "cd"],
+        [3, "e"],
+        [4, "f"],
+      ]);
+      meters.drain("everything");
+      expect(meters.size).toBe(0);
+    });
   });
 
   /** Leases have ten units, or what is the most of a small limit. */
