@@ -70,6 +70,27 @@ export const importExport: Mistakes = {
     to: "const isSlow = (await redirects.nowMs()) > 10 * allowedMs;",
     tests: ["src/import-export/pace.test.ts"],
   },
+  "rows-read-ahead-are-written-after-a-stop": {
+    file: "import-export/import.ts",
+    from: "if (!(await goesOn(position))) return { position, isEnd: false };",
+    to: "if (!(await goesOn(position))) return { position: await takeAll(batch, position, settings, seen), isEnd: false };",
+    tests: ["test/conformance/import-batches.test.ts"],
+    only: "SQLite.*stopped it",
+  },
+  "rows-of-a-broken-file-thrown-away": {
+    file: "import-export/import.ts",
+    from: "      position = await taking;",
+    to: "      await next;\n      position = await taking;",
+    tests: ["test/conformance/import-batches.test.ts"],
+    only: "PostgreSQL.*cannot be read",
+  },
+  "file-of-a-stopped-import-stays-open": {
+    file: "import-export/import.ts",
+    from: "    await batches.return(undefined);",
+    to: "",
+    tests: ["test/conformance/import-batches.test.ts"],
+    only: "SQLite.*stopped it",
+  },
   "two-imports-of-one-file": {
     file: "import-export/import-position.ts",
     from: '.where("records", "=", before)',

@@ -1,3 +1,4 @@
+import { setImmediate as othersTurn } from "node:timers/promises";
 import { fromIso } from "../base/clock.ts";
 import { Problem } from "../base/errors.ts";
 import type { HistoryId } from "../base/ids.ts";
@@ -74,29 +75,58 @@ export async function importRecords(
   from: ImportPosition,
   settings: ImportSettings,
 ): Promise<Imported> {
-  const { goesOn = () => true, moved, throttle } = settings;
+  const { goesOn = () => true, moved, throttle, sql } = settings;
+  // SQLite writes on this thread, and would keep its lock while rows are checked.
+  const isAhead = sql.dialect === "postgres";
   let position = from;
   const seen: Seen = new Map();
+  const batches = judgedBatches(records, from.records, settings, isAhead ? rowsOfTurn : batchRows);
+  try {
+    let { value: batch } = await batches.next();
+    while (batch !== undefined) {
+      if (!(await goesOn(position))) return { position, isEnd: false };
+      const taking = takeAll(batch, position, settings, seen);
+      const next = isAhead ? batches.next() : taking.then(() => batches.next());
+      // What was written counts, also if the next rows cannot be read.
+      next.catch(() => {});
+      position = await taking;
+      await moved?.(position);
+      const taken = batch.length;
+      ({ value: batch } = await next);
+      await throttle?.(taken);
+    }
+    await moved?.(position);
+    return { position, isEnd: true };
+  } finally {
+    await batches.return(undefined);
+  }
+}
+
+/** Checked between two answers of the database: less than a millisecond. */
+const rowsOfTurn = 32;
+
+/** Rows that were read and checked, `batchRows` at a time. Others get their turn after every `turnRows`, unless that is a batch. */
+async function* judgedBatches(
+  records: AsyncIterable<readonly Row<Fields>[]>,
+  skipped: number,
+  settings: ImportSettings,
+  turnRows: number,
+): AsyncGenerator<readonly Judged[], undefined, void> {
   let passed = 0;
-  let batch: Row<Fields>[] = [];
+  let batch: Judged[] = [];
   for await (const rows of records) {
     for (const row of rows) {
-      if (++passed <= from.records) continue;
-      batch.push(row);
-      if (batch.length < batchRows) continue;
-      if (!(await goesOn(position))) return { position, isEnd: false };
-      position = await takeAll(batch, position, settings, seen);
-      await moved?.(position);
-      await throttle?.(batch.length);
-      batch = [];
+      if (++passed <= skipped) continue;
+      const judging = judge(row, settings);
+      batch.push(judging instanceof Promise ? await judging : judging);
+      if (batch.length === batchRows) {
+        yield batch;
+        batch = [];
+      } else if (batch.length % turnRows === 0) await othersTurn();
     }
   }
-  if (batch.length > 0) {
-    if (!(await goesOn(position))) return { position, isEnd: false };
-    position = await takeAll(batch, position, settings, seen);
-  }
-  await moved?.(position);
-  return { position, isEnd: true };
+  if (batch.length > 0) yield batch;
+  return undefined;
 }
 
 export interface Imported {
@@ -107,7 +137,7 @@ export interface Imported {
 
 /** What is left of the month is used to the last link: a batch that is too large is taken in halves. */
 async function takeAll(
-  batch: readonly Row<Fields>[],
+  batch: readonly Judged[],
   from: ImportPosition,
   settings: ImportSettings,
   seen: Seen,
@@ -128,16 +158,14 @@ async function takeAll(
 class MonthSpent extends Error {}
 
 async function take(
-  batch: readonly Row<Fields>[],
+  batch: readonly Judged[],
   from: ImportPosition,
   settings: ImportSettings,
   seen: Seen,
 ): Promise<ImportPosition> {
   const wanted: WantedRow[] = [];
   const unfit: RefusedRow[] = [];
-  for (const row of batch) {
-    const judging = judge(row, settings);
-    const judged = judging instanceof Promise ? await judging : judging;
+  for (const judged of batch) {
     if ("input" in judged) wanted.push(judged);
     else unfit.push(judged);
   }
