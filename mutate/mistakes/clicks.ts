@@ -407,14 +407,20 @@ export const clicks: Mistakes = {
   },
   "rest-of-a-failed-recording-lost": {
     file: "clicks/recorder.ts",
-    from: "    await sendAll();\n    unrecorded = inBatches",
-    to: "    unrecorded = inBatches",
+    from: "    await sendAll();\n    unrecorded.push(...inBatches",
+    to: "    unrecorded.length = 0;\n    unrecorded.push(...inBatches",
     tests: recorder,
   },
   "recording-without-a-turn-for-visitors": {
     file: "clicks/recorder.ts",
-    from: "if (unrecorded.length > 0) await othersTurn();",
+    from: "if (unrecorded.length > 0 && awaited === 0) await othersTurn();",
     to: "",
+    tests: recorder,
+  },
+  "visitor-waits-for-turns-of-others": {
+    file: "clicks/recorder.ts",
+    from: "if (unrecorded.length > 0 && awaited === 0) await othersTurn();",
+    to: "if (unrecorded.length > 0) await othersTurn();",
     tests: recorder,
   },
   "stop-forgets-the-last-leases": {

@@ -56,12 +56,12 @@ describe("the recorder", () => {
   });
 
   describe("with more rows than a batch may have", () => {
-    /** Five links without a limit, each visited once; the answer of the second batch is lost `lost` times. */
-    async function recordFive(lost: number) {
+    /** Links without a limit, each visited once. `answer` is asked for each batch. */
+    async function record(keys: string, answer: (sequence: number) => void | Promise<void> = () => {}) {
       const clock = manualClock(0);
       const sent: [number, string][] = [];
+      /** How many batches had been sent when others had their turn. */
       const turns: number[] = [];
-      let left = lost;
       const meters = createMeters({
         ...{ reasons: 1, store: { acquire: () => Promise.reject(new Error("not asked")) }, clock },
         ...{ month: () => "2026-11", newLeaseId: () => "", patience: { redis: 50, sql: 100 } },
@@ -72,38 +72,75 @@ describe("the recorder", () => {
         async write(sequence, batch) {
           sent.push([sequence, batch.map(({ key }) => key).join("")]);
           setImmediate(() => turns.push(sent.length));
-          if (sequence === 2 && left-- > 0) throw new Error("no answer");
+          await answer(sequence);
         },
       });
-      for (const key of ["a", "b", "c", "d", "e"]) meters.spend(meters.of(key), "hits", null, 0);
+      const visit = (all: string) => {
+        for (const key of all) meters.spend(meters.of(key), "hits", null, 0);
+      };
+      visit(keys);
       clock.advance(1_000);
-      await until(() => sent.length === (lost > 0 ? 2 : 3));
-      meters.spend(meters.of("f"), "hits", null, 0);
-      return { sent, turns, meters, recorder };
+      return { sent, turns, visit, meters, recorder, clock };
     }
 
+    const five: [number, string][] = [
+      [1, "ab"],
+      [2, "cd"],
+      [3, "e"],
+    ];
+
     test("it has several batches, and others get their turn after each", async () => {
-      const { sent, turns, recorder } = await recordFive(0);
-      expect(sent).toEqual([
-        [1, "ab"],
-        [2, "cd"],
-        [3, "e"],
-      ]);
-      expect(turns.slice(0, 2)).toEqual([1, 2]);
+      const { sent, turns, recorder } = await record("abcde");
+      await until(() => turns.length === 3);
+      expect(sent).toEqual(five);
+      expect(turns).toEqual([1, 2, 3]);
+      await recorder.stop();
+    });
+
+    test("it goes on without turns while a visitor waits for it", async () => {
+      const { sent, turns, recorder } = await record("abcde");
+      await recorder.flush();
+      await until(() => turns.length === 3);
+      expect(sent).toEqual(five);
+      expect(turns).toEqual([3, 3, 3]);
       await recorder.stop();
     });
 
     test("what a lost answer leaves is sent before anything newer, and nothing twice under two numbers", async () => {
-      const { sent, meters, recorder } = await recordFive(1);
+      let isLost = true;
+      const { sent, visit, meters, recorder } = await record("abcde", (sequence) => {
+        if (sequence !== 2 || !isLost) return;
+        isLost = false;
+        throw new Error("no answer");
+      });
+      await until(() => sent.length === 2);
+      visit("f");
       expect(meters.size).toBe(6);
       await recorder.stop();
-      expect(sent).toEqual([
-        [1, "ab"],
-        [2, "cd"],
-        [2, "cd"],
-        [3, "e"],
-        [4, "f"],
-      ]);
+      expect(sent).toEqual([[1, "ab"], [2, "cd"], ...five.slice(1), [4, "f"]]);
+      meters.drain("everything");
+      expect(meters.size).toBe(0);
+    });
+
+    test("a stop that does not wait for a run that hangs stores the rest, too", async () => {
+      const answers: (() => void)[] = [];
+      const { sent, meters, recorder, clock } = await record(
+        "abcde",
+        () => new Promise((resolve) => answers.push(resolve)),
+      );
+      await until(() => sent.length === 1);
+      const stopped = recorder.stop();
+      clock.advance(10_000);
+      await until(() => sent.length === 2);
+      let isStopped = false;
+      void stopped.then(() => {
+        isStopped = true;
+      });
+      await until(() => {
+        for (const answer of answers.splice(0)) answer();
+        return isStopped;
+      });
+      expect(new Set(sent.map(([sequence, keys]) => `${sequence} ${keys}`))).toEqual(new Set(["1 ab", "2 cd", "3 e"]));
       meters.drain("everything");
       expect(meters.size).toBe(0);
     });

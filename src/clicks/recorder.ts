@@ -10,7 +10,8 @@ import type { Drained, Due, Meters } from "../limits/meters.ts";
  *
  * One batch at a time; a batch whose fate is unknown is sent again unchanged, under its number, before anything newer,
  * and the store knows which it has seen. Where the serving thread itself writes, a recording has several batches, and visitors get
- * their turn between them: 500 links in one transaction are 5 to 10 ms in which nobody is answered.
+ * their turn between them: 500 links in one transaction are 5 to 10 ms in which nobody is answered. If a visitor waits for the recording
+ * itself, it goes on without these turns, in which others would only ask for more.
  */
 export interface Recorder {
   /** Something is urgent: do not wait for the next second. */
@@ -43,7 +44,9 @@ export function createRecorder(settings: RecorderSettings): Recorder {
   /** Of the first batch in `unrecorded`, or of the next one. */
   let sequence = 1;
   /** Not known to be stored. */
-  let unrecorded: (readonly Drained[])[] = [];
+  const unrecorded: (readonly Drained[])[] = [];
+  /** Visitors who wait for what they owe to be stored. */
+  let awaited = 0;
   let isExpected = false;
   let startedAt = Number.NEGATIVE_INFINITY;
   /** When the last recording of all links is known to have begun. */
@@ -53,17 +56,17 @@ export function createRecorder(settings: RecorderSettings): Recorder {
     for (let [batch] = unrecorded; batch !== undefined; [batch] = unrecorded) {
       await write(sequence, batch);
       // A stop does not wait for a run that hangs, and may have sent it meanwhile.
-      if (batch !== unrecorded[0]) return;
+      if (batch !== unrecorded[0]) continue;
       sequence++;
       unrecorded.shift();
       meters.acknowledge(batch);
-      if (unrecorded.length > 0) await othersTurn();
+      if (unrecorded.length > 0 && awaited === 0) await othersTurn();
     }
   }
 
   async function record(what: Due): Promise<void> {
     await sendAll();
-    unrecorded = inBatches(meters.drain(what), rowsMost);
+    unrecorded.push(...inBatches(meters.drain(what), rowsMost));
     await sendAll();
   }
 
@@ -105,7 +108,12 @@ export function createRecorder(settings: RecorderSettings): Recorder {
     // A running round may have read the meters before the caller's hits; all who come meanwhile share the next round.
     async flush() {
       if (isPausing()) throw new Error("hits could not be recorded a moment ago");
-      await recording.run();
+      awaited++;
+      try {
+        await recording.run();
+      } finally {
+        awaited--;
+      }
     },
     async stop() {
       await recording.stop();
