@@ -24,10 +24,24 @@ export const http: Mistakes = {
     to: "(/[\\t\\n -~]/.test(character) ? inValue : 0);",
     tests: plainRequest,
   },
+  "requests-behind-the-first-forgotten": {
+    file: "http/socket/front.ts",
+    from: "      rest = rest.subarray(request.bytes.length);",
+    to: "      rest = rest.subarray(rest.length);",
+    tests: ["test/e2e/front.test.ts"],
+    only: "several are sent at once",
+  },
+  "requests-without-end-answered-at-once": {
+    file: "http/socket/front.ts",
+    from: "      if (rest.length > heldMost) {",
+    to: "      if (rest.length > 1_000 * heldMost) {",
+    tests: ["test/e2e/front.test.ts"],
+    only: "than it should have ends",
+  },
   "plain-request-with-another-behind-it": {
     file: "http/socket/plain-request.ts",
-    from: "at + 2 !== length || values",
-    to: "values",
+    from: "const own = end === bytes.length ? bytes : bytes.subarray(0, end);",
+    to: "const own = bytes;",
     tests: plainRequest,
   },
   "client-behind-a-tunnel-counts-as-this-machine": {

@@ -161,6 +161,42 @@ describe("a plain request", () => {
     ).toEqual(["HTTP/1.1 302", "HTTP/1.1 404"]);
   });
 
+  test.each([
+    [["/later", "/abc", "/page"], "302 302 404"],
+    [["/abc", "/abc", "/later", "/later", "/abc"], "302 302 302 302 302"],
+    [["/page", "/throws", "/abc"], "404 500 302"],
+  ])("is answered in its order, if several are sent at once: %j", async (paths, statuses) => {
+    const before = { plain: pair.plain, inner: pair.inner };
+    const requests = paths.map((path, place) => get(path, ...(place === paths.length - 1 ? [last] : [])));
+    const received = await raw(pair.front.port, requests.join(""), 12_000);
+    expect(received.match(/(?<=HTTP\/1\.1 )\d+/g)?.join(" ")).toBe(statuses);
+    expect([pair.plain - before.plain, pair.inner - before.inner]).toEqual([paths.length, 0]);
+  });
+
+  test("that ends the connection is the last that is answered", async () => {
+    const before = pair.plain;
+    const received = await raw(pair.front.port, get("/abc") + get("/later", last) + get("/abc"), 12_000);
+    expect(received.match(/HTTP\/1\.1 302/g)).toHaveLength(2);
+    expect(pair.plain - before).toBe(2);
+  });
+
+  test("with a part of the next one behind it is answered, and so is that once it is complete", async () => {
+    const line = await dial(pair.front.port);
+    line.send(get("/abc") + get("/abc", last).slice(0, 20));
+    await line.waitFor(/302 Found/);
+    line.send(get("/abc", last).slice(20));
+    await line.closed;
+    expect(line.received().toString()).toContain('"code":"abc"');
+  });
+
+  test("with more behind it than it should have ends the connection", async () => {
+    const line = await dial(pair.front.port);
+    const before = pair.plain;
+    line.send(get("/abc").repeat(40_000));
+    await line.closed;
+    expect(pair.plain - before).toBeLessThan(2_000);
+  });
+
   test("of a client that has said that this was all is answered, too", async () => {
     const before = pair.plain;
     const socket = connect({ port: pair.front.port, host: "127.0.0.1", allowHalfOpen: true });

@@ -23,7 +23,7 @@ import { type Inner, openTunnel, type Tunnel } from "./tunnel.ts";
  *
  * | state | what arrives |
  * |---|---|
- * | idle | is read as a plain request, or opens a tunnel; after ten seconds without, it is closed |
+ * | idle | is read as plain requests, one after the other, or opens a tunnel; after ten seconds without, it is closed |
  * | busy | waits until the answer is sent: up to 64 KB, then it is closed |
  * | tunnel | is passed on; only its end ends this |
  *
@@ -102,14 +102,23 @@ export function listenFront(settings: FrontSettings): Front {
 
   function take(client: Client, bytes: Buffer): void {
     const connection = client.data;
-    if (connection.state === "idle") {
-      const request = readPlainRequest(bytes, connection);
-      if (request === undefined || !answer(client, request)) tunnel(client, bytes);
-    } else if (connection.state === "tunnel") {
-      connection.tunnel?.send(bytes);
-    } else {
-      hold(client, bytes);
+    let rest = bytes;
+    while (connection.state === "idle" && rest.length > 0) {
+      const request = readPlainRequest(rest, connection);
+      if (request === undefined || !answer(client, request)) {
+        tunnel(client, rest);
+        return;
+      }
+      rest = rest.subarray(request.bytes.length);
+      // Others wait meanwhile.
+      if (rest.length > heldMost) {
+        client.terminate();
+        return;
+      }
     }
+    if (rest.length === 0) return;
+    if (connection.state === "tunnel") connection.tunnel?.send(rest);
+    else hold(client, rest);
   }
 
   /** Whether it is a visit, and is or will be answered. */

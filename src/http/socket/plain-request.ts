@@ -1,8 +1,8 @@
 import type { VisitRequest } from "../../redirect/visit-request.ts";
 
 /**
- * A plain request for one link, read from what arrived on a connection: `GET /code`, with or without a query, complete and alone, without a
- * body, with headers that every server reads alike. `readPlainRequest` returns undefined for everything else, however valid; Bun's server
+ * A plain request for one link, read from what arrived on a connection: `GET /code`, with or without a query, complete, without a
+ * body, with headers that every server reads alike. Others may follow it: `bytes` are its own. `readPlainRequest` returns undefined for everything else, however valid; Bun's server
  * answers that. So nothing has to be guessed here, and there is no request that a proxy and this parser could understand
  * differently.
  *
@@ -15,8 +15,9 @@ export class PlainRequest implements VisitRequest {
   /** Whether the client may send another request on this connection. */
   readonly keepsOpen: boolean;
   readonly peer: PeerOf;
+  /** The whole request. */
+  readonly bytes: Buffer;
   readonly #values: Values;
-  readonly #bytes: Buffer;
 
   constructor(code: string, query: string, keepsOpen: boolean, peer: PeerOf, values: Values, bytes: Buffer) {
     this.code = code;
@@ -24,7 +25,7 @@ export class PlainRequest implements VisitRequest {
     this.keepsOpen = keepsOpen;
     this.peer = peer;
     this.#values = values;
-    this.#bytes = bytes;
+    this.bytes = bytes;
   }
 
   /** From the path on. */
@@ -48,7 +49,7 @@ export class PlainRequest implements VisitRequest {
   /** One that redirects seldom read. */
   #search(asked: string): string | undefined {
     const name = asked.toLowerCase();
-    const lines = this.#bytes.toString("latin1").split("\r\n").slice(1);
+    const lines = this.bytes.toString("latin1").split("\r\n").slice(1);
     const values = lines.flatMap((line) => {
       const colon = line.indexOf(":");
       return line.slice(0, colon).toLowerCase() === name ? [line.slice(colon + 1).trim()] : [];
@@ -117,8 +118,7 @@ const start = Buffer.from("GET /");
 const version = Buffer.from(" HTTP/1.");
 
 export function readPlainRequest(bytes: Buffer, peer: PeerOf): PlainRequest | undefined {
-  const { length } = bytes;
-  if (length > bytesMost || !isAt(bytes, 0, start)) return undefined;
+  if (!isAt(bytes, 0, start)) return undefined;
 
   // The path and the query; reading beyond the end is undefined, of no kind.
   const codeEnd = skip(bytes, start.length, inCode);
@@ -134,7 +134,7 @@ export function readPlainRequest(bytes: Buffer, peer: PeerOf): PlainRequest | un
   const values = new Array<string | undefined>(names.length);
   while (bytes[at] !== carriageReturn) {
     const nameEnd = skip(bytes, at, inName);
-    if (nameEnd === at || bytes[nameEnd] !== colon) return undefined;
+    if (at > bytesMost || nameEnd === at || bytes[nameEnd] !== colon) return undefined;
     const end = skip(bytes, nameEnd + 1, inValue);
     if (!isLineEnd(bytes, end)) return undefined;
     const place = placeAt(bytes, at, nameEnd - at);
@@ -145,14 +145,16 @@ export function readPlainRequest(bytes: Buffer, peer: PeerOf): PlainRequest | un
     }
     at = end + 2;
   }
-  if (bytes[at + 1] !== lineFeed || at + 2 !== length || values[hostPlace] === undefined) return undefined;
+  const end = at + 2;
+  if (bytes[at + 1] !== lineFeed || end > bytesMost || values[hostPlace] === undefined) return undefined;
 
   const connection = values[connectionPlace];
   const keepsOpen = connection === undefined || connection === "keep-alive" || /^keep-alive$/i.test(connection);
   if (!keepsOpen && !/^close$/i.test(connection)) return undefined;
   const code = bytes.toString("latin1", start.length, codeEnd);
   const query = codeEnd === urlEnd ? "" : bytes.toString("latin1", codeEnd + 1, urlEnd);
-  return new PlainRequest(code, query, keepsOpen && minor === digit1, peer, values, bytes);
+  const own = end === bytes.length ? bytes : bytes.subarray(0, end);
+  return new PlainRequest(code, query, keepsOpen && minor === digit1, peer, values, own);
 }
 
 /** Where bytes of another kind begin. */
