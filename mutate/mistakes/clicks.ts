@@ -148,6 +148,20 @@ export const clicks: Mistakes = {
     to: "",
     tests: ["src/clicks/reports/cover.test.ts"],
   },
+  "visitor-of-a-tenant-by-the-order-of-links": {
+    file: "clicks/events/first-visits.ts",
+    from: "&& isFirstOf(batch, asTenant, place)) {",
+    to: ") {",
+    tests: ["test/conformance/click-writer.test.ts"],
+    only: "SQLite.*click that happened first",
+  },
+  "visitor-of-a-tenant-once-in-two-days": {
+    file: "clicks/events/first-visits.ts",
+    from: "    const quarter = quarterOf(at[place] ?? 0);\n    if",
+    to: "    const quarter = 0;\n    if",
+    tests: ["test/conformance/click-writer.test.ts"],
+    only: "SQLite.*before and after midnight",
+  },
   "visitors-inserted-in-any-order": {
     file: "clicks/events/first-visits.ts",
     from: "[...rows.values()].sort((a, b) => a.until - b.until || a.subject - b.subject || a.hash - b.hash)",

@@ -148,6 +148,44 @@ onEachDatabase(({ open, openTwo }) => {
       expect(readTallyText(row?.tally ?? "", row?.quarter ?? 0)).toMatchObject({ visitors: 700 });
     });
 
+    test.each([500, 1])(
+      "and a visitor is new to the tenant with the click that happened first, %p clicks in a transaction",
+      async (clicksMost) => {
+        const [low, high] = [acme.link(1), acme.link(2)];
+        const visits = [1, 2, 3].flatMap((visitor) => [
+          { link: high, at: now - 10, visitor },
+          { link: low, at: now - 9, visitor },
+        ]);
+        const writer = writerOn(sql, { clicksMost });
+        await writer.write(1, batchOf(visits));
+        await writer.write(2, batchOf(visits));
+        const found = (await events()).map(({ link, first }) => [link, first]);
+        const count = (link: number, first: number) => found.filter(([l, f]) => l === link && f === first).length;
+        expect([count(2, firstToLink | firstToTenant), count(1, firstToLink)]).toEqual([3, 3]);
+        expect([count(2, 0), count(1, 0)]).toEqual([3, 3]);
+      },
+    );
+
+    test("and a visitor who comes before and after midnight is new on both days, whatever the order of links", async () => {
+      const midnight = Math.floor(now / dayMs) * dayMs;
+      const time = midnight + 60_000;
+      const [low, high] = [acme.link(1), acme.link(2)];
+      await writerOn(sql, { databaseTime: () => time }).write(
+        1,
+        batchOf([
+          { link: high, at: midnight - 1, visitor: 7 },
+          { link: low, at: midnight + 1, visitor: 7 },
+          { link: high, at: midnight + 2, visitor: 7 },
+        ]),
+      );
+      const found = (await events()).toSorted((a, b) => a.at - b.at).map(({ link, first }) => [link, first]);
+      expect(found).toEqual([
+        [2, 3],
+        [1, 3],
+        [2, 1],
+      ]);
+    });
+
     test("and nothing of a transaction that fails is believed later", async () => {
       const link = acme.link(1, { tags: ["x"] });
       let fails = true;

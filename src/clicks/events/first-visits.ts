@@ -3,7 +3,7 @@ import { type BulkFind, type BulkInsert, type BulkValue, bulkFind, bulkInsert } 
 import type { GroupNumber, LinkNumber, TenantNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import type { Db } from "../../sql/tenant-db.ts";
-import { firstToLink, firstToTenant, isPerson, tooLate } from "../click.ts";
+import { type ClickBatch, firstToLink, firstToTenant, isPerson, quarterOf, tooLate } from "../click.ts";
 import type { BatchPart } from "./parts.ts";
 import type { Step } from "./step.ts";
 import type { TenantDay } from "./tenant-days.ts";
@@ -14,6 +14,9 @@ import type { TenantDay } from "./tenant-days.ts";
  *
  * Hashes are inserted in the transaction of their clicks. The one whose insert succeeds is first, whatever other
  * processes do at the same time. Memory only saves inserts of hashes that are known to be there.
+ *
+ * A batch is written link by link and in several transactions, but a tenant's new visitor belongs to the click that happened first: only the
+ * first click of a visitor in a batch inserts the hash of the tenant.
  *
  * Strangers choose how many visitors there are: an address of IPv6 costs nothing. So a process adds a bounded number of
  * hashes to a tenant's day. Beyond, it only looks them up: visitors who were seen before are still recognised, and of others it is
@@ -143,7 +146,8 @@ export function createFirstVisits(sql: Sql, rowsMost = visitorRowsMost): FirstVi
     visits: readonly DayVisits[],
     found: Unknown,
   ): void {
-    const { reason, visitor } = part.batch;
+    const { batch } = part;
+    const { reason, visitor } = batch;
     let [lastDay, ofDay, full]: [TenantDay | undefined, Map<number, number>, boolean] = [undefined, new Map(), false];
     for (const { link, day, from, to } of visits) {
       const { key, until } = day;
@@ -157,18 +161,21 @@ export function createFirstVisits(sql: Sql, rowsMost = visitorRowsMost): FirstVi
           found.tooLate.push(n);
           continue;
         }
-        // A visitor is written to a link and to its tenant at once: known to the link is known to both.
+        // A visitor is written to a link and to its tenant with the same batch: known to the link is known to both.
         const asLink = markOf(link.link, who);
         if (before?.has(asLink) === true) continue;
         const asTenant = markOf(link.tenant, who);
         const hash = hashOf(ofDay, key, who);
-        const [ofLink, ofTenant] = [markOf(link.link, hash), markOf(link.tenant, hash)];
-        found.places.push(n);
-        found.marks.push(ofLink, ofTenant);
+        const ofLink = markOf(link.link, hash);
         const rows = full ? found.lookedUp : found.asked;
         rows.set(ofLink, { until, subject: link.link, hash, day, as: asLink });
-        if (before?.has(asTenant) !== true)
+        let ofTenant = noMark;
+        if (before?.has(asTenant) !== true && isFirstOf(batch, asTenant, place)) {
+          ofTenant = markOf(link.tenant, hash);
           rows.set(ofTenant, { until, subject: link.tenant, hash, day, as: asTenant });
+        }
+        found.places.push(n);
+        found.marks.push(ofLink, ofTenant);
       }
     }
   }
@@ -231,6 +238,42 @@ interface SeenOnDay extends Seen {
   readonly day: TenantDay;
   /** What is remembered of it: the mark of the visitor instead of the hash, so that a known one is found without it. */
   readonly as: number;
+}
+
+const noMark = -1;
+
+/** By quarter hour, because no day begins within one, and by the mark of tenant and visitor: the place of the first click. */
+type FirstPlaces = ReadonlyMap<number, ReadonlyMap<number, number>>;
+const firstPlaces = new WeakMap<ClickBatch, FirstPlaces>();
+
+/** Whether this is the visitor's first click on any link of the tenant in the batch. */
+function isFirstOf(batch: ClickBatch, asTenant: number, place: number): boolean {
+  let found = firstPlaces.get(batch);
+  if (found === undefined) {
+    found = findFirstPlaces(batch);
+    firstPlaces.set(batch, found);
+  }
+  return found.get(quarterOf(batch.at[place] ?? 0))?.get(asTenant) === place;
+}
+
+/** Clicks are in the order in which they happened. */
+function findFirstPlaces({ links, link, at, reason, visitor }: ClickBatch): FirstPlaces {
+  const found = new Map<number, Map<number, number>>();
+  let [lastQuarter, ofQuarter] = [Number.NaN, new Map<number, number>()];
+  for (let place = 0; place < at.length; place++) {
+    const who = visitor[place] ?? 0;
+    const tenant = links[link[place] ?? 0]?.tenant;
+    if (who === 0 || tenant === undefined || !isPerson(reason[place] ?? 0)) continue;
+    const quarter = quarterOf(at[place] ?? 0);
+    if (quarter !== lastQuarter) {
+      lastQuarter = quarter;
+      ofQuarter = found.get(quarter) ?? new Map();
+      found.set(quarter, ofQuarter);
+    }
+    const mark = markOf(tenant, who);
+    if (!ofQuarter.has(mark)) ofQuarter.set(mark, place);
+  }
+  return found;
 }
 
 const nameOf = ({ tenant, start }: TenantDay): string => `${tenant} ${start}`;
