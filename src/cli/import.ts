@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { once } from "node:events";
-import { createReadStream, createWriteStream, statSync, type WriteStream } from "node:fs";
+import { closeSync, createReadStream, openSync, statSync, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { systemClock, toIso } from "../base/clock.ts";
@@ -75,7 +74,7 @@ async function run(core: Core, tenant: Tenant, file: string, options: ImportOpti
   if (from.records > 0) progress.say(`Continuing after line ${from.line}; ${from.made} links already created.`);
   const request =
     id === undefined ? newId("history", systemClock) : idFrom("history", from.startedAt, Buffer.from(id, "hex"));
-  const errors = options.errors === undefined ? undefined : createWriteStream(options.errors, { mode: 0o600 });
+  const errors = options.errors === undefined ? undefined : openErrors(options.errors, from.records > 0);
   const started = systemClock.elapsed();
   let bytes = 0;
   const settings: ImportSettings = {
@@ -109,7 +108,7 @@ async function run(core: Core, tenant: Tenant, file: string, options: ImportOpti
     throw new OperatorError(`The database is unavailable: ${messageOf(error)}.${next}`);
   } finally {
     progress.end();
-    if (errors) await once(errors.end(), "close");
+    if (errors !== undefined) closeSync(errors);
   }
 }
 
@@ -134,12 +133,22 @@ function lookupTimes(store: LinkStore): RedirectWait {
 const restMs = 20;
 const lookups = 5;
 
-function createRefused(progress: ProgressBar, errors: WriteStream | undefined) {
+/** An import that continues adds to what it wrote before. */
+function openErrors(file: string, continues: boolean): number {
+  try {
+    return openSync(file, continues ? "a" : "w", 0o600);
+  } catch (error) {
+    throw new OperatorError(`Cannot write ${file}: ${messageOf(error)}`, 2);
+  }
+}
+
+/** Written at once: the rows are not read again if this process is killed. */
+function createRefused(progress: ProgressBar, errors: number | undefined) {
   let shown = 0;
   return (line: number, problem: string) => {
-    errors?.write(`${line}\t${printable(problem)}\n`);
+    if (errors !== undefined) writeSync(errors, `${line}\t${printable(problem)}\n`);
     if (++shown <= refusalsShown) progress.say(`line ${line}: ${problem}`);
-    else if (shown === refusalsShown + 1 && !errors)
+    else if (shown === refusalsShown + 1 && errors === undefined)
       progress.say("… and more. To write all of them to a file: --errors FILE");
   };
 }

@@ -24,6 +24,15 @@ async function read(content: string | Uint8Array): Promise<Row<Fields>[]> {
 const values = async (content: string | Uint8Array) =>
   (await read(content)).map((row) => ("value" in row ? row.value : `${row.line}: ${row.problem}`));
 
+test("empty lines before the first row count, in however many pieces they come", async () => {
+  async function* text() {
+    for (let piece = 0; piece < 20; piece++) yield "\n".repeat(100);
+    yield "url\nhttps://example.com/\nftp://example.com/,x\n";
+  }
+  const rows = (await Array.fromAsync(readRecords(text(), { recognised() {} }))).flat();
+  expect(rows.map(({ line }) => line)).toEqual([2_002, 2_003]);
+});
+
 describe("our own", () => {
   test("columns are found by name, in any order and case; what is not known is said", async () => {
     expect(

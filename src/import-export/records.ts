@@ -24,13 +24,17 @@ export interface ReadOptions {
 /** The rows of each piece of text together. JSON lines begin with a brace. CSV begins with column names. */
 export async function* readRecords(text: AsyncIterable<string>, reading: ReadOptions): AsyncGenerator<Row<Fields>[]> {
   const pieces = text[Symbol.asyncIterator]();
+  /** White space, up to the first piece that has more. */
+  const blank: string[] = [];
   let head = "";
   while (head.trim() === "") {
+    blank.push(head);
     const { value, done } = await pieces.next();
     if (done) throw new OperatorError("The file is empty.");
-    head += value;
+    head = value;
   }
   const all = (async function* () {
+    yield* blank;
     yield head;
     for (let next = await pieces.next(); !next.done; next = await pieces.next()) yield next.value;
   })();

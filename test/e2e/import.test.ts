@@ -306,11 +306,13 @@ describe.each([...databases])("importing into %s", (database) => {
       { length: rows },
       (_, i) => `https://example.com/killed/${i},${i % 3 === 0 ? `killed-${i}` : ""}`,
     );
-    const path = file(`url,code\n${lines.join("\n")}\n`);
+    // One bad row in the first batch.
+    const path = file(`url,code\nftp://example.com/,\n${lines.join("\n")}\n`);
+    const errors = ["--errors", join(folder, `errors-${++files}`)] as const;
     const there = () => count("url like 'https://example.com/killed/%'");
     let kills = 0;
     for (let seen = 0; kills < 3; kills++) {
-      const child = startProcess([...program, "import", path, "--rate", rate], {
+      const child = startProcess([...program, "import", path, "--rate", rate, ...errors], {
         cwd: root,
         env: cleanEnvironment(site.env),
       });
@@ -319,12 +321,14 @@ describe.each([...databases])("importing into %s", (database) => {
         const now = await there();
         return now > before ? now : undefined;
       });
+      await until("the bad row to be told", () => readFileSync(errors[1], "utf8").startsWith("2\turl") || undefined);
       await child.kill();
     }
     const left = await there();
     expect(left).toBeLessThan(rows);
-    const { rows: read, made, refused, said } = await take(path);
-    expect({ read, made, refused }).toEqual({ read: rows, made: rows, refused: 0 });
+    const { rows: read, made, refused, said } = await take(path, ...errors);
+    expect({ read, made, refused }).toEqual({ read: rows + 1, made: rows, refused: 1 });
+    expect(readFileSync(errors[1], "utf8").trimEnd().split("\n")).toHaveLength(1);
     expect(said).toContain("Continuing after line");
     const [row] = await query(
       site.env,
