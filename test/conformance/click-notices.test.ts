@@ -4,10 +4,13 @@ import { newId, type TenantId } from "../../src/base/ids.ts";
 import { createSigningKeys } from "../../src/base/signature.ts";
 import { dimensions, quarterMs, quarterOf, utcDay } from "../../src/clicks/click.ts";
 import { shelfOf } from "../../src/clicks/event-shelves.ts";
+import { newOverflowTally } from "../../src/clicks/events/overflow-tally.ts";
+import { overflowText } from "../../src/clicks/events/overflow-text.ts";
 import { createClickNotices } from "../../src/clicks/notices/click-notices.ts";
 import { findClickNotices } from "../../src/clicks/notices/find-notices.ts";
-import { writeTally, writeTallyText } from "../../src/clicks/rollups/packed.ts";
+import { writeTally } from "../../src/clicks/rollups/packed.ts";
 import { grains } from "../../src/clicks/rollups/periods.ts";
+import { condense } from "../../src/clicks/rollups/rounds.ts";
 import { addClick, newTally } from "../../src/clicks/rollups/tally.ts";
 import { createStopLinks } from "../../src/email/delivery/unsubscribe.ts";
 import type { Outbox } from "../../src/email/outbox/outbox.ts";
@@ -42,6 +45,13 @@ interface World {
 interface Owner {
   readonly id: TenantId;
   readonly number: TenantNumber;
+}
+
+interface Overflow {
+  readonly to: LinkNumber;
+  readonly at: number;
+  readonly people?: number;
+  readonly bots?: number;
 }
 
 onEachDatabase((database) => {
@@ -129,6 +139,38 @@ onEachDatabase((database) => {
         .values(rows.slice(place, place + 500))
         .execute();
     }
+  }
+
+  /** Clicks beyond the cap of events. */
+  async function overflow({ sql }: World, { number: tenant }: Owner, clicks: readonly Overflow[]) {
+    const rows = clicks.map(({ to, at, people = 0, bots = 0 }) => {
+      const tally = newOverflowTally();
+      tally.reasons[counted] = people;
+      tally.reasons[hitReasons.indexOf("bot")] = bots;
+      const place = { day: utcDay(at), tenant, link: to, quarter: quarterOf(at), domain: tenant as GroupNumber };
+      return { ...place, tags: 0, writer: "w", tally: overflowText(tally), tenant_tally: "" };
+    });
+    for (let place = 0; place < rows.length; place += 500) {
+      await sql.db
+        .insertInto("click_overflow")
+        .values(rows.slice(place, place + 500))
+        .execute();
+    }
+  }
+
+  /** The same, and their days are condensed. */
+  async function condensedOverflow(world: World, tenant: Owner, clicks: readonly Overflow[]) {
+    const { sql, clock } = world;
+    await overflow(world, tenant, clicks);
+    const starts = [...new Set(clicks.map(({ at }) => at - (at % dayMs)))];
+    await sql.db
+      .insertInto("click_days")
+      .values(starts.map((start) => ({ tenant: tenant.number, start, until: start + dayMs, salt: null })))
+      .execute();
+    // No hours, to save the time.
+    const own = ofTenant(sql.db, tenant.id).updateTable("click_tenants");
+    await own.set({ hours_until: clock.now() }).execute();
+    await condense(sql, { now: clock.now() });
   }
 
   /** A condensed day: so many clicks at these times. */
@@ -266,19 +308,40 @@ onEachDatabase((database) => {
     for (let other = 1; other <= 90; other++) await clicks(world, tenant, (900_000 + other) as LinkNumber, at, 2);
     for (let times = 0; times < 50; times++) await clicks(world, tenant, (900_100 + times) as LinkNumber, at, 400);
     await clicks(world, tenant, hot.number, at, 900);
-    const tally = newTally();
-    const facts = dimensions.map(() => "");
-    for (let each = 0; each < 700; each++) addClick(tally, { at, reason: counted, isFirst: false, facts }, false);
-    const text = writeTallyText(tally, at);
-    const place = { day: utcDay(at), tenant: tenant.number, link: beyond.number, domain: tenant.number as GroupNumber };
-    await world.sql.db
-      .insertInto("click_overflow")
-      .values({ ...place, quarter: at, tags: 0, writer: "w", tally: text, tenant_tally: text })
-      .execute();
+    await overflow(world, tenant, [{ to: beyond.number, at, people: 700 }]);
     await world.run();
     const [mail] = await mails(world, tenant);
     expect(mail?.text).toContain("go.example.com/hot: 900 clicks");
     expect(mail?.text).toContain("go.example.com/beyond: 700 clicks");
+  });
+
+  test("a spike is found beside a hundred links with more bots, and a hundred with fewer clicks", async () => {
+    const world = await open();
+    const tenant = await owner(world, { spike: true });
+    const now = world.clock.now();
+    const at = quarterOf(now) - quarterMs;
+    const old = { firstAt: now - 60 * dayMs, clicks: 5_000, lastAt: now };
+    for (let place = 0; place < 100; place++) {
+      const { number } = await link(world, tenant, `usual${place}`, old);
+      await clicks(world, tenant, number, at, 60);
+      await overflow(world, tenant, [{ to: number, at: at - dayMs, people: 60 }]);
+    }
+    const many = Array.from({ length: 100 }, (_, place) => (900_000 + place) as LinkNumber);
+    await overflow(
+      world,
+      tenant,
+      many.map((to) => ({ to, at, bots: 400 })),
+    );
+    const [itemised, beyond] = [await link(world, tenant, "itemised", old), await link(world, tenant, "beyond", old)];
+    await clicks(world, tenant, itemised.number, at, 300);
+    // Few of them are events.
+    await clicks(world, tenant, beyond.number, at, 40);
+    await overflow(world, tenant, [{ to: beyond.number, at, people: 30 }]);
+    await world.run();
+    const [mail] = await mails(world, tenant);
+    expect(mail?.subject).toBe("2 links get many more clicks than usual: A tenant");
+    expect(mail?.text).toContain("go.example.com/itemised: 300 clicks");
+    expect(mail?.text).toContain("go.example.com/beyond: 70 clicks");
   });
 
   test("a steady link that gets hardly any clicks is told once, until it has recovered", async () => {
@@ -287,11 +350,12 @@ onEachDatabase((database) => {
     const now = world.clock.now();
     const { number } = await link(world, tenant, "steady", { firstAt: now - 60 * dayMs, clicks: 30_000, lastAt: now });
     const today = now - (now % dayMs);
-    const everyHour = (start: number) =>
-      Array.from({ length: 24 }, (_, hour) => ({ at: start + hour * hourMs, count: 20 }));
-    for (let day = 1; day <= 28; day++) {
-      await condensed(world, tenant, number, today - day * dayMs, everyHour(today - day * dayMs));
-    }
+    const hours = Array.from({ length: 28 * 24 }, (_, hour) => today - (hour + 1) * hourMs);
+    await condensedOverflow(
+      world,
+      tenant,
+      hours.map((at) => ({ to: number, at, people: 20 })),
+    );
     for (let hour = 0; hour < 6; hour++) await clicks(world, tenant, number, today + hour * hourMs, 20);
     for (let times = 0; times < 3; times++) {
       await world.run();
@@ -304,6 +368,44 @@ onEachDatabase((database) => {
     await clicks(world, tenant, number, quarterOf(world.clock.now()) - quarterMs, 100);
     await world.run();
     expect(await row()).toEqual([]);
+  });
+
+  test("a busy link that stops is told, whatever a hundred other links have had lately, once or ever", async () => {
+    const world = await open();
+    const tenant = await owner(world, { drop: true });
+    const now = world.clock.now();
+    const today = now - (now % dayMs);
+    const hundred = (name: string, clicks: number) =>
+      Promise.all(
+        Array.from({ length: 100 }, async (_, place) => {
+          const known = { firstAt: now - 60 * dayMs, clicks, lastAt: now };
+          return (await link(world, tenant, `${name}${place}`, known)).number;
+        }),
+      );
+    const others = await hundred("other", 500_000);
+    const greatDays = await hundred("great", 50_000);
+    const gone = await hundred("gone", 50_000);
+    await ofTenant(world.sql.db, tenant.id).deleteFrom("links").where("code", "like", "gone%").execute();
+    const known = { firstAt: now - 8 * dayMs, clicks: 2_640, lastAt: today };
+    const { number } = await link(world, tenant, "stopped", known);
+    const parts = Array.from({ length: 8 * 4 }, (_, part) => today - (part + 1) * 6 * hourMs);
+    await condensedOverflow(world, tenant, [
+      ...parts.flatMap((at) => [
+        ...others.map((to) => ({ to, at, people: 60 })),
+        ...gone.map((to) => ({ to, at, people: 100 })),
+        { to: number, at, people: 80 },
+      ]),
+      ...greatDays.map((to) => ({ to, at: today - 3 * dayMs, people: 9_000 })),
+    ]);
+    await overflow(world, tenant, [
+      { to: number, at: today, people: 80 },
+      ...others.flatMap((to) => [today, today + 6 * hourMs].map((at) => ({ to, at, people: 60 }))),
+    ]);
+    await world.run();
+    const [mail, ...more] = await mails(world, tenant);
+    expect(more).toEqual([]);
+    expect(mail?.subject).toBe("A busy link gets hardly any clicks: A tenant");
+    expect(mail?.text).toContain("go.example.com/stopped: 0 clicks");
   });
 
   test("dead destinations are told once a day, with their clicks, and again only after they have recovered", async () => {

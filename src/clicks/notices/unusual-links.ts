@@ -7,16 +7,8 @@ import type { NoticeSources, NoticeTenant } from "./find-notices.ts";
 import { namesOf } from "./link-names.ts";
 import { end, endOld, note, noteAgain } from "./notice-rows.ts";
 import { busyLinks, quartersOf } from "./quarter-counts.ts";
-import {
-  dropDayLeast,
-  dropDays,
-  dropWindowMs,
-  historyDays,
-  judgeDrop,
-  judgeSpike,
-  spikeLeast,
-  type Unusual,
-} from "./unusual.ts";
+import { steadyLinks } from "./steady-links.ts";
+import { dropWindowMs, historyDays, judgeDrop, judgeSpike, spikeLeast, type Unusual } from "./unusual.ts";
 
 /** Links of a tenant that are judged in a run. */
 const linksMost = 100;
@@ -38,7 +30,7 @@ export async function noteUnusual(sources: NoticeSources, tenant: NoticeTenant, 
     await endOld(sql, id, "spike", until - spikeOverMs);
   }
   if (switches.drop) {
-    const links = await steadyLinks(sql, tenant);
+    const links = await steadyLinks(sources, tenant, until, linksMost);
     const found = await judged(sources, tenant, "drop", links, until);
     await noteAgain(sql, id, "drop", found.goingOn, until);
     await end(sql, id, "drop", found.normal);
@@ -90,17 +82,4 @@ async function firstClicks({ db }: Sql, { id }: NoticeTenant, links: readonly Li
     .where("link", "in", links)
     .execute();
   return new Map(rows.flatMap(({ link, first_at }) => (first_at === null ? [] : [[link, first_at] as const])));
-}
-
-/** Those that could have been steady for a week. */
-async function steadyLinks({ db }: Sql, { id }: NoticeTenant): Promise<LinkNumber[]> {
-  const rows = await ofTenant(db, id)
-    .selectFrom("click_links")
-    .select("link")
-    .where("clicks", ">=", dropDays * dropDayLeast)
-    .orderBy("last_at", "desc")
-    .orderBy("clicks", "desc")
-    .limit(linksMost)
-    .execute();
-  return rows.map(({ link }) => link);
 }

@@ -111,7 +111,7 @@ function isSteady(pattern: LinkPattern, until: number): boolean {
   return true;
 }
 
-function median(counts: readonly number[]): number {
+export function median(counts: readonly number[]): number {
   const sorted = counts.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;
   const [low = 0, high = 0] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];
