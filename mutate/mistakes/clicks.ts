@@ -21,6 +21,13 @@ export const clicks: Mistakes = {
     tests: ["src/clicks/events/click-recorder.test.ts"],
     only: "wait for the next second",
   },
+  "deleted-events-taken-for-no-clicks-before": {
+    file: "clicks/reports/report.ts",
+    from: "isComplete: !isPartlyKnown(compared.itemised) && other",
+    to: "isComplete: other",
+    tests: reports,
+    only: "compared period whose events are gone",
+  },
   "open-events-not-counted": {
     file: "clicks/reports/known-events.ts",
     from: "known += condensed + open;",

@@ -139,6 +139,37 @@ describe("a report in the terminal", () => {
     }
   });
 
+  test("claims no change against a period of which the filter is not known for all clicks", () => {
+    const link = { id: "lnk_1" as LinkId, domain: "", code: "spring", title: null };
+    const values = [{ value: "lnk_1", clicks: 20, visitors: 0, previousClicks: 10, link }];
+    const breakdowns = { link: { values, none: 0, other: 0, notItemised: 0 } };
+    const shown = (now: ClickReport["itemised"], before: ClickReport["itemised"]) => {
+      const { previous } = report;
+      const compared = previous && { ...previous, itemised: before };
+      const lines = statsLines({ ...report, breakdowns, itemised: now, previous: compared }, about, {
+        ...plain,
+        columns: 99,
+      });
+      return [...lines.slice(2, 4), ...lines.slice(lines.indexOf("link") + 1)];
+    };
+    const known = (clicks: number, of: number) => ({ clicks, of, notInSeries: 0 });
+    const figures = "40 clicks    30 daily visitors    1 bot click";
+    const bar = "  spring  ██████████████████████████████  20  50%";
+    expect(shown(known(90, 90), known(0, 2_773))).toEqual([
+      ...[figures, "against 25 Mar 2026 – 28 Mar 2026: not known", bar, ""],
+      "The filter is known for 0 of 2,773 clicks in the compared period.",
+    ]);
+    expect(shown(known(90, 90), known(2_000, 2_773))).toEqual([
+      ...[figures, "against 25 Mar 2026 – 28 Mar 2026: at least 20 clicks, 60 daily visitors", bar, ""],
+      "The filter is known for 2,000 of 2,773 clicks in the compared period.",
+    ]);
+    expect(shown(known(80, 90), known(70, 70))).toEqual([
+      ...[figures, "against 25 Mar 2026 – 28 Mar 2026: 20 clicks, 60 daily visitors", bar, ""],
+      "The filter is known for 80 of 90 clicks in this period.",
+    ]);
+    expect(shown(known(90, 90), known(70, 70))[2]).toBe(`${bar}  ▲ 100%`);
+  });
+
   test("says what to do when there are no clicks", () => {
     const empty = statsLines({ ...report, totals: { clicks: 0, visitors: 0, bots: 0 } }, about, plain);
     expect(empty.join("\n")).toContain("Open a short link in a browser");

@@ -1,5 +1,6 @@
 import { printable } from "../base/printable.ts";
-import type { Breakdown, BreakdownValue, ClickReport, SeriesPoint } from "../clicks/reports/report.ts";
+import { isPartlyKnown } from "../clicks/reports/itemised.ts";
+import type { Breakdown, BreakdownValue, ClickReport, PreviousReport, SeriesPoint } from "../clicks/reports/report.ts";
 import type { Interval } from "../clicks/reports/zones.ts";
 
 /**
@@ -35,6 +36,8 @@ const sparkMost = 96;
 
 export function statsLines(report: ClickReport, about: StatsTitle, layout: StatsLayout): string[] {
   const { totals, previous, imported } = report;
+  // Of counts that lack clicks, a change would be made up.
+  const compared = isPartlyKnown(report.itemised) || isPartlyKnown(previous?.itemised) ? undefined : previous?.totals;
   const columns = Math.max(columnsLeast, layout.columns);
   const paint = painter({ ...layout, columns });
   const period = `${periodOf(report, about)}, ${about.zone}`;
@@ -48,15 +51,15 @@ export function statsLines(report: ClickReport, about: StatsTitle, layout: Stats
   lines.push(
     ...joined(
       [
-        figure(totals.clicks, "click", previous?.totals.clicks, paint),
-        figure(totals.visitors, "daily visitor", previous?.totals.visitors, paint),
+        figure(totals.clicks, "click", compared?.clicks, paint),
+        figure(totals.visitors, "daily visitor", compared?.visitors, paint),
         figure(totals.bots, "bot click", undefined, paint),
       ],
       columns,
     ),
   );
   if (previous) {
-    const before = `against ${periodOf(previous, about)}: ${counted(previous.totals.clicks, "click")}, ${counted(previous.totals.visitors, "daily visitor")}`;
+    const before = `against ${periodOf(previous, about)}: ${totalsBefore(previous)}`;
     lines.push(...wrapped(before, columns).map(paint.dim));
   }
   lines.push("", ...sparkLines(report.series, about, columns, paint));
@@ -66,7 +69,9 @@ export function statsLines(report: ClickReport, about: StatsTitle, layout: Stats
   });
   const isWide = columns >= twoColumns;
   const width = isWide ? Math.floor((columns - between) / 2) : columns;
-  const drawn = blocksOfBars.map(({ name, found }) => barsOf(name, found, totals.clicks, width, paint));
+  const drawn = blocksOfBars.map(({ name, found }) =>
+    barsOf(name, compared ? found : withoutChanges(found), totals.clicks, width, paint),
+  );
   for (let at = 0; at < drawn.length; at += isWide ? 2 : 1) {
     const [left = [], right = []] = isWide ? drawn.slice(at, at + 2) : [drawn[at]];
     lines.push("");
@@ -81,17 +86,30 @@ export function statsLines(report: ClickReport, about: StatsTitle, layout: Stats
   return notes.length === 0 ? lines : [...lines, "", ...notes.map(paint.dim)];
 }
 
-function notesOf({ itemised, sampled, imported, visitorsCapped }: ClickReport): string[] {
+function totalsBefore({ totals, itemised }: PreviousReport): string {
+  if (isPartlyKnown(itemised) && itemised.clicks === 0) return "not known";
+  const counts = `${counted(totals.clicks, "click")}, ${counted(totals.visitors, "daily visitor")}`;
+  return isPartlyKnown(itemised) ? `at least ${counts}` : counts;
+}
+
+const withoutChanges = ({ values, ...rest }: Breakdown): Breakdown => ({
+  ...rest,
+  values: values.map(({ previousClicks: _, ...one }) => one),
+});
+
+function notesOf({ itemised, previous, sampled, imported, visitorsCapped }: ClickReport): string[] {
   const notes: string[] = [];
   if (visitorsCapped !== null) {
     notes.push(
       `Visitors are too low: on ${counted(visitorsCapped.length, "day")} there were too many to recognise new ones.`,
     );
   }
-  if (itemised && itemised.clicks < itemised.of) {
-    notes.push(
-      `The filter is known for ${grouped(itemised.clicks)} of ${counted(itemised.of, "click")} in this period.`,
-    );
+  for (const [known, period] of [
+    [itemised, "this period"],
+    [previous?.itemised, "the compared period"],
+  ] as const) {
+    if (!isPartlyKnown(known)) continue;
+    notes.push(`The filter is known for ${grouped(known.clicks)} of ${counted(known.of, "click")} in ${period}.`);
   }
   if (sampled) {
     notes.push(

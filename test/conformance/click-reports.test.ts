@@ -15,6 +15,7 @@ import {
   none,
   other,
   tooLate,
+  utcDay,
 } from "../../src/clicks/click.ts";
 import { everyLevel, shelvesOf } from "../../src/clicks/event-shelves.ts";
 import { forgetSums } from "../../src/clicks/reports/condensed-sums.ts";
@@ -147,7 +148,8 @@ function reckon(world: World, subject: ReportSubject, query: ReportQuery) {
   const before = (link: string) => {
     if (linksBefore === undefined) return {};
     const { value } = named(world, { value: link, clicks: 0, visitors: 0 });
-    const unlisted = linksBefore.other + linksBefore.notItemised > 0 ? null : 0;
+    const { clicks = 0, of = 0 } = linksBefore.itemised ?? {};
+    const unlisted = clicks < of || linksBefore.other + linksBefore.notItemised > 0 ? null : 0;
     return { previousClicks: linksBefore.values.find((one) => one.value === value)?.clicks ?? unlisted };
   };
   const unknown = found.filter(isUnknown).length;
@@ -189,10 +191,14 @@ interface LinkCounts {
   readonly values: readonly { readonly value: string; readonly clicks: number }[];
   readonly other: number;
   readonly notItemised: number;
+  readonly itemised: { readonly clicks: number; readonly of: number } | null;
 }
 
-const linksIn = (world: World, subject: ReportSubject, query: ReportQuery): LinkCounts | undefined =>
-  reckon(world, subject, { ...query, compare: undefined, limit: 300, breakdown: ["link"] }).breakdowns.link;
+function linksIn(world: World, subject: ReportSubject, query: ReportQuery): LinkCounts | undefined {
+  const only = { ...query, compare: undefined, limit: 300, breakdown: ["link"] as const };
+  const { breakdowns, itemised } = reckon(world, subject, only);
+  return breakdowns.link && { ...breakdowns.link, itemised };
+}
 
 /** As a report names a link that it counted by its number. */
 function named({ links }: World, one: { readonly value: string; readonly clicks: number; readonly visitors: number }) {
@@ -634,5 +640,49 @@ onEachDatabase(({ open }) => {
     expect((await read({ kind: "tenant" }, ["tag=all"])).totals.clicks).toBe(4_000);
     expect((await read({ kind: "tenant" }, ["tag!=all"])).totals.clicks).toBe(100);
     expect((await read({ kind: "tenant" }, ["tag=ALL,customer 7"])).totals.clicks).toBe(101);
+  });
+
+  test("a compared period whose events are gone is not one without clicks", async () => {
+    const sql = await open();
+    const tenant = await createClickTenant(sql, "compared", "UTC");
+    const day = Date.UTC(2026, 9, 20);
+    const now = day + 3 * dayMs;
+    const plain = Object.fromEntries(dimensions.map((name) => [name, ""])) as TestClick["facts"];
+    const facts = { ...plain, country: "DE", device: "mobile" };
+    const [old, fresh] = [newLink(), newLink()];
+    const clickOn = (link: LinkNumber, at: number): TestClick => ({
+      ...{ link, domain: "", tags: [], at, reason: 0, first: 0, facts, itemised: true },
+    });
+    await storeClicks(sql, tenant, [
+      ...[clickOn(old, day), clickOn(old, day + 1), clickOn(old, day + dayMs)],
+      ...[clickOn(fresh, day + dayMs), clickOn(fresh, day + dayMs + 1)],
+    ]);
+    const before = async (filter: string[]) => {
+      const params = { from: "2026-10-21", to: "2026-10-21", breakdown: "link", compare: "previous", filter } as const;
+      const report = await reportOn(
+        ...([sql, systemClock, tenant.id, { kind: "tenant" }] as const),
+        parseReport(params, "UTC", now),
+      );
+      return report.breakdowns.link?.values.map(({ link, previousClicks }) => [link?.code, previousClicks]);
+    };
+    const both = ["country=DE", "device=mobile"];
+    const known = [
+      [`code-${fresh}`, 0],
+      [`code-${old}`, 2],
+    ];
+    expect(await before([])).toEqual(known);
+    expect(await before(both)).toEqual(known);
+    await condense(sql, { now });
+    expect(await before(both)).toEqual(known);
+    await sql.db.deleteFrom("clicks").where("tenant", "=", tenant.number).where("day", "=", utcDay(day)).execute();
+    const start = { events_from: day + dayMs };
+    await ofTenant(sql.db, tenant.id).updateTable("click_tenants").set(start).execute();
+    expect(await before([])).toEqual(known);
+    const unknown = [
+      [`code-${fresh}`, null],
+      [`code-${old}`, null],
+    ];
+    expect(await before(["country=DE"])).toEqual(unknown);
+    expect(await before(both)).toEqual(unknown);
   });
 });

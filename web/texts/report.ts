@@ -131,8 +131,9 @@ export const reportTexts = texts({
     bots: "Bots and previews",
     notInOthers: "Not in any other figure",
     from: (before: string) => `from ${before}`,
+    fromAtLeast: (before: string) => `from at least ${before}`,
     noneBefore: "none before",
-    notCompared: "not compared",
+    unknownBefore: "before: not known",
     aboutVisitors: "What is a daily visitor?",
     visitorsExplained:
       "A visitor is a network address and a browser, on one day. Nothing is stored on their device, and they cannot be recognised the next day.",
@@ -159,6 +160,7 @@ export const reportTexts = texts({
     empty: "No clicks in this period.",
     emptyFiltered: "No clicks match these filters.",
     noneBefore: "new",
+    changeUnknown: "not known",
     interval: "Interval",
     intervals: { quarter: "15 min", hour: "Hour", day: "Day", week: "Week", month: "Month" },
     today: "Today",
@@ -196,6 +198,8 @@ export const reportTexts = texts({
     sampledAbout: (rate: string) => `Estimated from ${rate} of the clicks, because there are too many to read.`,
     notItemised: (count: string, total: string) =>
       `For ${count} of ${total} clicks it is not known whether they match: single clicks are kept for a limited time.`,
+    notItemisedBefore: (count: string, total: string) =>
+      `For ${count} of ${total} clicks of the compared period it is not known whether they match, so no change is shown.`,
     notInSeries: (count: string) =>
       `${count} matching clicks are in the total but not in the chart: their day is not known.`,
     capped: "Visitors are too low: at times there were too many to recognise. Clicks are complete.",

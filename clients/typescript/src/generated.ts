@@ -327,7 +327,7 @@ export interface ClickReport {
                 readonly title: string | null;
               }
             | undefined;
-          /** In the breakdown `link`, with `compare`: its clicks in that period. Null if it is not among the links that were kept apart then. */
+          /** In the breakdown `link`, with `compare`: its clicks in that period. Null if it is not among the links that were kept apart then, or if none of its clicks is known to match the filters and `previous.itemised` is not complete. */
           readonly previousClicks?: number | null | undefined;
         }[];
         readonly none: number;

@@ -6,6 +6,7 @@ import { addTally, type Counts, clicksOf, countsAt, newTally, type Tally } from 
 import { clipped, hasWithin, merged, without } from "./cover.ts";
 import { areFewerThanSearches, countFewEvents, type EventCount, eventsWithin } from "./events.ts";
 import { type CutDays, type Gathered, gather, itemisedTally, namedTally } from "./gather.ts";
+import type { Itemised } from "./itemised.ts";
 import { sampleOf } from "./known-events.ts";
 import { intervalsMost, type ReportQuery, type Span } from "./query.ts";
 import { countsIn, fitted, shrunk } from "./sample.ts";
@@ -24,7 +25,7 @@ export interface RangeCounts {
   readonly unknown: Counts;
   readonly starts: readonly number[];
   /** Clicks of which it is known whether they pass, of all clicks of the subject. Null without filters. */
-  readonly itemised: { readonly clicks: number; readonly of: number } | null;
+  readonly itemised: Itemised | null;
   /** 1 in 2^level events was read; `counts` is what was scaled up from it. */
   readonly sample: { readonly level: number; readonly counts: Counts };
   /** The part of what is unknown that links know themselves, from the roll-ups of these days. Undefined with filters. */

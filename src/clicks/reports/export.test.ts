@@ -76,6 +76,13 @@ describe("an export of clicks", () => {
       "(other),,,,7,,",
       "",
     ]);
+    expect(csv({ series: [], itemised: { clicks: 0, of: 4, notInSeries: 0 } })).toEqual([
+      "link,domain,code,title,clicks,visitors,previousClicks,previousItemised",
+      'lnk_1,go.example,spring,"\'=Spring, sale",5,4,2,0',
+      "a.example/old,a.example,old,,3,1,,0",
+      "(other),,,,7,,,",
+      "",
+    ]);
     expect(csv(null).slice(0, 2)).toEqual([
       "link,domain,code,title,clicks,visitors",
       'lnk_1,go.example,spring,"\'=Spring, sale",5,4',

@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { writeCsv } from "../../import-export/csv.ts";
 import { dimensions } from "../click.ts";
 import { overlaps } from "./cover.ts";
+import { type Itemised, isPartlyKnown } from "./itemised.ts";
 import type { ReportQuery, Span } from "./query.ts";
 import type { ClickReport } from "./report.ts";
 import { toLocalIso } from "./zones.ts";
@@ -45,7 +46,10 @@ export function reportCsv(
   const marks: { readonly title: string; readonly mark: string | number }[] = [
     ...(visitorsCapped ? [{ title: "visitorsCapped", mark: "yes" }] : []),
     ...(sampled ? [{ title: "sampleRate", mark: sampled.rate }] : []),
-    ...(isPartial(itemised) ? [{ title: "itemised", mark: shareOf(itemised) }] : []),
+    ...(isPartlyKnown(itemised) ? [{ title: "itemised", mark: shareOf(itemised) }] : []),
+    ...(before && isPartlyKnown(previous.itemised)
+      ? [{ title: "previousItemised", mark: shareOf(previous.itemised) }]
+      : []),
   ];
   const titlesOfMarks = marks.map(({ title }) => title);
   const rows = [
@@ -74,11 +78,6 @@ function cellOfValue(value: string): string {
   return Object.values(restNames).includes(plain) ? `'${value}` : value;
 }
 
-type Itemised = NonNullable<ClickReport["itemised"]>;
-
-const isPartial = (itemised: Itemised | null): itemised is Itemised =>
-  itemised != null && itemised.clicks < itemised.of;
-
 /** Rounded down: it is 1 only if all are known. */
 const shareOf = ({ clicks, of }: Itemised): number => Math.floor((clicks / of) * 10_000) / 10_000;
 
@@ -91,13 +90,13 @@ function seriesCells({ series, visitorsCapped, sampled, itemised, to }: CsvSerie
     ...[toLocalIso(zone, start), clicks, visitors],
     ...(visitorsCapped ? [isCapped(place, start) ? "yes" : ""] : []),
     ...(sampled ? [sampled.rate] : []),
-    ...(isPartial(itemised) ? [shareOf(itemised)] : []),
+    ...(isPartlyKnown(itemised) ? [shareOf(itemised)] : []),
     ...(itemised?.notInSeries ? [itemised.notInSeries] : []),
   ]);
   const marks = [
     ...(visitorsCapped ? ["visitorsCapped"] : []),
     ...(sampled ? ["sampleRate"] : []),
-    ...(isPartial(itemised) ? ["itemised"] : []),
+    ...(isPartlyKnown(itemised) ? ["itemised"] : []),
     ...(itemised?.notInSeries ? ["notInSeries"] : []),
   ];
   return { titles: ["start", "clicks", "visitors", ...marks], rows };

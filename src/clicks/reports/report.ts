@@ -9,6 +9,7 @@ import { cappedVisitors } from "./capped-visitors.ts";
 import { countsOf, daysKeptFrom, type RangeCounts, type Wanted } from "./counts.ts";
 import { noCut } from "./gather.ts";
 import { type ImportedClicks, importedOf } from "./imported.ts";
+import { type Itemised, isPartlyKnown } from "./itemised.ts";
 import { comparedSpan, type ReportQuery, type Span, type Traffic } from "./query.ts";
 import { createReportCheck } from "./report-check.ts";
 import { errorOf } from "./sample.ts";
@@ -33,7 +34,7 @@ export interface ClickReport extends Span {
    * Clicks of which it is known whether they pass the filters, of all clicks of the subject in the range; and clicks of the
    * total that are not in the series. Null without filters.
    */
-  readonly itemised: { readonly clicks: number; readonly of: number; readonly notInSeries: number } | null;
+  readonly itemised: (Itemised & { readonly notInSeries: number }) | null;
   readonly sampled: { readonly rate: number; readonly error: number } | null;
   /** When new visitors were not recognised, because there were too many. */
   readonly visitorsCapped: readonly Span[] | null;
@@ -64,7 +65,7 @@ export interface BreakdownValue extends ValueCount {
   readonly value: string;
   /** In the breakdown by link. */
   readonly link?: TopLink;
-  /** Of a link, if a period is compared. Null: not known, because not all links of that period were kept apart. */
+  /** Of a link, if a period is compared. Null: not known, because not all clicks of that period are known by link. */
   readonly previousClicks?: number | null;
 }
 
@@ -210,7 +211,7 @@ function linksBefore(sql: Sql, compared: RangeCounts, query: ReportQuery): Links
   const { values, other, notItemised } = breakdownOf(compared, { ...query, limit: Number.POSITIVE_INFINITY }, "link");
   return {
     clicks: new Map(values.map(({ value, clicks }) => [value, clicks])),
-    isComplete: other + notItemised <= clicksOfTraffic(cut.counts, query.traffic),
+    isComplete: !isPartlyKnown(compared.itemised) && other + notItemised <= clicksOfTraffic(cut.counts, query.traffic),
     ofCut: (links) => clicksOnDays(sql, links, cut, (counts) => clicksOfTraffic(counts, query.traffic)),
   };
 }

@@ -127,7 +127,7 @@ const breakdownValueSchema = z.object({
   link: topLinkSchema.optional(),
   previousClicks: z.int().nullable().optional().openapi({
     description:
-      "In the breakdown `link`, with `compare`: its clicks in that period. Null if it is not among the links that were kept apart then.",
+      "In the breakdown `link`, with `compare`: its clicks in that period. Null if it is not among the links that were kept apart then, or if none of its clicks is known to match the filters and `previous.itemised` is not complete.",
   }),
 });
 

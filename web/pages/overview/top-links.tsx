@@ -9,6 +9,7 @@ import { Empty } from "../../ui/states.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { BarsWaiting } from "../report/breakdown-card.tsx";
 import { changeText } from "../report/change-text.ts";
+import { comparedOf } from "../report/compared.ts";
 import { Loaded } from "../report/loaded.tsx";
 import { useReportQuery } from "../report/report-query.ts";
 import type { ReportControls } from "../report/report-state.ts";
@@ -40,8 +41,10 @@ export function TopLinks({ controls }: { readonly controls: ReportControls }) {
         {t.title}
       </CardTitle>
       <Loaded query={query} failed={t.couldNotLoad} waiting={<BarsWaiting />}>
-        {({ breakdowns, totals }) => {
+        {(report) => {
+          const { breakdowns, totals } = report;
           const found = breakdowns.link;
+          const { hasChange } = comparedOf(report);
           if (!found || found.values.length === 0) return <Empty small>{t.empty}</Empty>;
           const most = Math.max(1, ...found.values.map(({ clicks }) => clicks), found.other, found.notItemised);
           const rest = [
@@ -53,7 +56,7 @@ export function TopLinks({ controls }: { readonly controls: ReportControls }) {
               {found.values.map((value) => (
                 <li key={value.value}>
                   <LinkBar
-                    value={value}
+                    value={hasChange ? value : { ...value, previousClicks: null }}
                     width={value.clicks / most}
                     share={value.clicks / Math.max(1, totals.clicks)}
                   />

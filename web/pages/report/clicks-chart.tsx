@@ -7,6 +7,7 @@ import { Button } from "../../ui/button.tsx";
 import { cx } from "../../ui/class-names.ts";
 import { Segmented } from "../../ui/tabs.tsx";
 import { changeText } from "./change-text.ts";
+import { comparedOf } from "./compared.ts";
 import { dayMs, fittingIntervals, momentText, rangeText, shortMoment, tickText } from "./moments.ts";
 import { NumberTable } from "./number-table.tsx";
 import { dateIn } from "./periods.ts";
@@ -25,7 +26,8 @@ interface ClicksChartProps {
 
 /** Clicks over time, with the compared period, as a chart or as a table. Dragging zooms in. */
 export function ClicksChart({ report, controls, annotations, actions }: ClicksChartProps) {
-  const { interval, zone, previous, readAt } = report;
+  const { interval, zone, readAt } = report;
+  const { previous, hasChange } = comparedOf(report);
   const spanMs = Date.parse(report.to) - Date.parse(report.from);
   const happened = report.series.filter(({ start }) => Date.parse(start) <= readAt);
   const points = happened.map(({ start, clicks }) => ({ start, value: clicks }));
@@ -104,7 +106,7 @@ export function ClicksChart({ report, controls, annotations, actions }: ClicksCh
             tick: tickText(interval, zone, spanMs, readAt),
             moment: momentText(interval, zone),
             previousMoment: shortMoment(interval, zone, isOtherYear),
-            change: (now, then) => changeText(now, then) ?? t.noneBefore,
+            change: (now, then) => (hasChange ? (changeText(now, then) ?? t.noneBefore) : t.changeUnknown),
           }}
           texts={{
             label: t.label(rangeText(report, controls.endsNow)),

@@ -8,6 +8,7 @@ import { Popover } from "../../ui/popover.tsx";
 import { Stat, StatRow } from "../../ui/stat.tsx";
 import { Skeleton } from "../../ui/states.tsx";
 import { changeText } from "./change-text.ts";
+import { type Compared, comparedOf } from "./compared.ts";
 import { Reasons } from "./reasons.tsx";
 import type { ReportControls } from "./report-state.ts";
 
@@ -22,8 +23,9 @@ interface FiguresProps {
 
 /** The key figures of a report. Bots and previews are apart: they are in none of the others. */
 export function Figures({ report, controls, excludeAddress }: FiguresProps) {
-  const { totals, previous } = report;
-  const before = previous?.totals;
+  const { totals } = report;
+  const compared = comparedOf(report);
+  const before = compared.previous?.totals;
   const isOfPeople = report.traffic === "people";
   const sampled = report.sampled && reportTexts.honest.plusMinus(formatPercent(report.sampled.error));
   return (
@@ -36,7 +38,7 @@ export function Figures({ report, controls, excludeAddress }: FiguresProps) {
           </>
         }
         value={formatNumber(totals.clicks)}
-        {...changeOf(totals.clicks, before?.clicks, formatNumber)}
+        {...changeOf(totals.clicks, before?.clicks, formatNumber, compared)}
       />
       <Stat
         label={
@@ -49,12 +51,14 @@ export function Figures({ report, controls, excludeAddress }: FiguresProps) {
           </>
         }
         value={formatNumber(totals.visitors)}
-        {...changeOf(totals.visitors, before?.visitors, formatNumber)}
+        {...changeOf(totals.visitors, before?.visitors, formatNumber, compared)}
       />
       <Stat
         label={t.perVisitor}
         value={isOfPeople ? (ratio(totals)?.formatted ?? "–") : "–"}
-        {...(isOfPeople ? changeOf(ratio(totals)?.value, before && ratio(before)?.value, formatDecimal) : {})}
+        {...(isOfPeople && compared.hasChange
+          ? changeOf(ratio(totals)?.value, before && ratio(before)?.value, formatDecimal, compared)
+          : {})}
       />
       <Stat
         apart
@@ -78,8 +82,14 @@ function ratio({ clicks, visitors }: ClickReport["totals"]) {
   return { value, formatted: formatDecimal(value) };
 }
 
-function changeOf(now: number | undefined, before: number | undefined, format: (value: number) => string) {
-  if (now === undefined || before === undefined) return {};
+function changeOf(
+  now: number | undefined,
+  before: number | undefined,
+  format: (value: number) => string,
+  { isLower, hasChange }: Compared,
+) {
+  if (now === undefined || before === undefined) return isLower ? { remark: t.unknownBefore } : {};
+  if (!hasChange) return { remark: (isLower ? t.fromAtLeast : t.from)(format(before)) };
   if (before === 0) return { remark: now === 0 ? t.from(format(0)) : t.noneBefore };
   const direction: "up" | "down" = now > before ? "up" : "down";
   return { change: changeText(now, before), direction, remark: t.from(format(before)) };

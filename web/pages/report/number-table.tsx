@@ -2,6 +2,7 @@ import { formatNumber } from "../../format.ts";
 import { reportTexts } from "../../texts/report.ts";
 import { Cell, HeadCell, Row, Table, TableBody, TableHead } from "../../ui/table.tsx";
 import { changeText } from "./change-text.ts";
+import { comparedOf } from "./compared.ts";
 import { momentText, rangeText, shortMoment } from "./moments.ts";
 import type { Report } from "./report-query.ts";
 import type { Comparison } from "./report-state.ts";
@@ -16,7 +17,8 @@ interface NumberTableProps {
 
 /** The numbers of the chart, the newest first. */
 export function NumberTable({ report, compare, endsNow }: NumberTableProps) {
-  const { interval, zone, previous, readAt } = report;
+  const { interval, zone, readAt } = report;
+  const { previous, hasChange } = comparedOf(report);
   const moment = momentText(interval, zone);
   const short = shortMoment(interval, zone, compare === "year");
   const rows = report.series.map((point, place) => ({ ...point, before: previous?.series[place] }));
@@ -44,7 +46,7 @@ export function NumberTable({ report, compare, endsNow }: NumberTableProps) {
                 {compare ? before && formatNumber(before.clicks) : formatNumber(visitors)}
               </Cell>
               <Cell align="end" muted>
-                {before && (changeText(clicks, before.clicks) ?? "–")}
+                {before && ((hasChange && changeText(clicks, before.clicks)) || "–")}
               </Cell>
             </Row>
           ))}
