@@ -36,6 +36,13 @@ export const cli: Mistakes = {
     tests: ["test/e2e/abuse.test.ts"],
     only: "SQLite.*no line that it made up",
   },
+  "unknown-clicks-taken-for-none": {
+    file: "cli/stats-drawing.ts",
+    from: "unmatched && itemised.of > 0 ? unmatched : none",
+    to: "unmatched && itemised.clicks > 0 ? unmatched : none",
+    tests: drawing,
+    only: "filter is not known",
+  },
   "change-against-a-period-known-in-part": {
     file: "cli/stats-drawing.ts",
     from: "isPartlyKnown(report.itemised) || isPartlyKnown(previous?.itemised) ? undefined",

@@ -174,4 +174,20 @@ describe("a report in the terminal", () => {
     const empty = statsLines({ ...report, totals: { clicks: 0, visitors: 0, bots: 0 } }, about, plain);
     expect(empty.join("\n")).toContain("Open a short link in a browser");
   });
+
+  test("does not say that there are no clicks when the filter is not known for them", () => {
+    const period = ["", "For another period: quicklink stats --from 2026-01-01 --to 2026-01-31"];
+    const shown = (clicks: number, of: number) => {
+      const itemised = { clicks, of, notInSeries: 0 };
+      const none = { ...report, itemised, totals: { clicks: 0, visitors: 0, bots: 0 } };
+      return statsLines(none, about, { ...plain, columns: 99 }).slice(2);
+    };
+    expect(shown(0, 5_485)).toEqual(["The filter is known for 0 of 5,485 clicks in this period.", ...period]);
+    expect(shown(85, 5_485)).toEqual([
+      ...["No clicks match the filter in this period.", "The filter is known for 85 of 5,485 clicks in this period."],
+      ...period,
+    ]);
+    expect(shown(5_485, 5_485)).toEqual(["No clicks match the filter in this period.", ...period]);
+    expect(shown(0, 0)[0]).toBe("No clicks in this period.");
+  });
 });

@@ -35,7 +35,7 @@ const between = 4;
 const sparkMost = 96;
 
 export function statsLines(report: ClickReport, about: StatsTitle, layout: StatsLayout): string[] {
-  const { totals, previous, imported } = report;
+  const { totals, previous } = report;
   // Of counts that lack clicks, a change would be made up.
   const compared = isPartlyKnown(report.itemised) || isPartlyKnown(previous?.itemised) ? undefined : previous?.totals;
   const columns = Math.max(columnsLeast, layout.columns);
@@ -47,7 +47,7 @@ export function statsLines(report: ClickReport, about: StatsTitle, layout: Stats
     ? [`${paint.bold(title)}${" ".repeat(columns - title.length - period.length)}${paint.dim(period)}`]
     : [paint.bold(cut(title, columns)), paint.dim(cut(period, columns))];
   lines.push("");
-  if (totals.clicks === 0 && totals.bots === 0) return [...lines, ...emptyLines(imported, columns)];
+  if (totals.clicks === 0 && totals.bots === 0) return [...lines, ...emptyLines(report, columns)];
   lines.push(
     ...joined(
       [
@@ -120,14 +120,22 @@ function notesOf({ itemised, previous, sampled, imported, visitorsCapped }: Clic
   return notes;
 }
 
-function emptyLines(imported: ClickReport["imported"], columns: number): string[] {
-  return [
+function emptyLines(report: ClickReport, columns: number): string[] {
+  const { itemised, imported } = report;
+  const period = "For another period: quicklink stats --from 2026-01-01 --to 2026-01-31";
+  // There are clicks. Those that are known do not match.
+  const unmatched = itemised && [
+    ...(itemised.clicks > 0 ? ["No clicks match the filter in this period."] : []),
+    ...notesOf({ ...report, previous: null }),
+    ...["", period],
+  ];
+  const none = [
     "No clicks in this period.",
     ...(imported ? [`Imported from another shortener: ${counted(imported.clicks, "click")}.`] : []),
-    "",
-    "Open a short link in a browser; its click is shown here a second later.",
-    "For another period: quicklink stats --from 2026-01-01 --to 2026-01-31",
-  ].flatMap((line) => (line === "" ? [""] : wrapped(line, columns)));
+    ...["", "Open a short link in a browser; its click is shown here a second later.", period],
+  ];
+  const lines = unmatched && itemised.of > 0 ? unmatched : none;
+  return lines.flatMap((line) => (line === "" ? [""] : wrapped(line, columns)));
 }
 
 const grouped = (count: number): string => count.toLocaleString("en");
