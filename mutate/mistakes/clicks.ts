@@ -689,6 +689,12 @@ export const clicks: Mistakes = {
     tests: rollups,
     only: "SQLite.*an hour after their day",
   },
+  "events-deleted-before-late-clicks-arrive": {
+    file: "clicks/rollups/kept-days.ts",
+    from: "Math.max(days, eventsLeastDays)",
+    to: "days",
+    tests: ["src/clicks/rollups/kept-days.test.ts"],
+  },
   "events-kept-longer-than-the-plan": {
     file: "clicks/settings.ts",
     from: "allowed !== null && eventDays > allowed",

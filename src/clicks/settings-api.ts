@@ -1,4 +1,5 @@
 import { type Api, actorOf, json, jsonBody, route, singleLine, z } from "../http/route.ts";
+import { eventsLeastDays } from "./rollups/kept-days.ts";
 import { type ClickSettings, type ClickSettingsStore, tagsMost } from "./settings.ts";
 
 const settingsSchema = z
@@ -8,9 +9,12 @@ const settingsSchema = z
       description: "Whether facts about visitors, such as country and browser, are recorded with clicks.",
     }),
     eventDays: z.int().nullable().openapi({ description: "Null: as long as the plan allows." }),
-    eventsKeptDays: z.int().nullable().openapi({
-      description: "For how many days single clicks are kept, by the plan and `eventDays`. Null: for good.",
-    }),
+    eventsKeptDays: z
+      .int()
+      .nullable()
+      .openapi({
+        description: `For how many days single clicks are kept, by the plan and \`eventDays\`: at least ${eventsLeastDays}. Null: for good.`,
+      }),
     tags: z.array(z.string()).openapi({ description: "Tags whose totals are kept as long as those of links." }),
   })
   .openapi("ClickSettings");
@@ -22,9 +26,15 @@ const changeSchema = z
   .strictObject({
     timeZone: z.string().max(64).optional().openapi({ description: "A change begins with the next day." }),
     facts: z.boolean().optional(),
-    eventDays: z.int().min(1).max(daysMost).nullable().optional().openapi({
-      description: "At most what the plan allows. Clicks of the last four days are always kept. Null: as the plan.",
-    }),
+    eventDays: z
+      .int()
+      .min(1)
+      .max(daysMost)
+      .nullable()
+      .optional()
+      .openapi({
+        description: `At most what the plan allows. Clicks of the last ${eventsLeastDays} days are always kept. Null: as the plan.`,
+      }),
     tags: z
       .array(singleLine(tagMost))
       .max(tagsMost)

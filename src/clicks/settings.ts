@@ -10,7 +10,7 @@ import { raisedTenant } from "../tenants/tenant-number.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { defaultZone } from "./events/days.ts";
 import { isZone } from "./reports/zones.ts";
-import { shorter } from "./rollups/purge.ts";
+import { eventsKeptDays } from "./rollups/kept-days.ts";
 
 /** What a tenant decides about its clicks. */
 export interface ClickSettings {
@@ -20,7 +20,7 @@ export interface ClickSettings {
   readonly facts: boolean;
   /** For how many days single clicks are kept, if for less time than the plan allows. */
   readonly eventDays: number | null;
-  /** By the plan and `eventDays`; null: for good. */
+  /** By the plan and `eventDays`, and never less than what late clicks need; null: for good. */
   readonly eventsKeptDays: number | null;
   /** Tags with roll-ups of their own. */
   readonly tags: readonly string[];
@@ -51,7 +51,7 @@ export function createClickSettings(
       timeZone: row?.zone ?? defaultZone,
       facts: row?.facts !== 0,
       eventDays,
-      eventsKeptDays: shorter(limits.eventDays, eventDays),
+      eventsKeptDays: eventsKeptDays(limits.eventDays, eventDays),
       tags: (await tagsOf(db, id)).toSorted(),
     };
   }

@@ -40,6 +40,13 @@ onEachDatabase(({ open }) => {
     });
   });
 
+  test("a tenant that wants to keep events for a day is told for how long they are kept", async () => {
+    const tenant = await newTenant();
+    expect(await settings.change(tenant, { eventDays: 1 }, byCommand)).toMatchObject({
+      ...{ eventDays: 1, eventsKeptDays: 4 },
+    });
+  });
+
   test("a change leaves the progress of condensing as it is", async () => {
     const tenant = await newTenant();
     const own = ofTenant(sql.db, tenant.id);

@@ -45,7 +45,8 @@ export const settingsTexts = texts({
     "Country, device, browser, source and language; never an IP address or a cookie. When off, only the time is kept.",
   eventDays: "Keep single clicks for",
   eventDaysSuffix: "days",
-  eventDaysHint: (days: string) => `Leave empty for as long as the plan allows: ${days}. Totals are kept for good.`,
+  eventDaysHint: (days: string, least: string) =>
+    `Leave empty for as long as the plan allows. Now: ${days}; never less than ${least}. Totals are kept for good.`,
   forGood: "for good",
   days: (count: number, formatted: string) => `${formatted} ${plural(count, "day", "days")}`,
   danger: "Export or delete",

@@ -406,7 +406,7 @@ export interface ClickSettings {
   readonly facts: boolean;
   /** Null: as long as the plan allows. */
   readonly eventDays: number | null;
-  /** For how many days single clicks are kept, by the plan and `eventDays`. Null: for good. */
+  /** For how many days single clicks are kept, by the plan and `eventDays`: at least 4. Null: for good. */
   readonly eventsKeptDays: number | null;
   /** Tags whose totals are kept as long as those of links. */
   readonly tags: readonly string[];
@@ -416,7 +416,7 @@ export interface ClickSettingsChange {
   /** A change begins with the next day. */
   readonly timeZone?: string | undefined;
   readonly facts?: boolean | undefined;
-  /** At most what the plan allows. Clicks of the last four days are always kept. Null: as the plan. */
+  /** At most what the plan allows. Clicks of the last 4 days are always kept. Null: as the plan. */
   readonly eventDays?: number | null | undefined;
   /** At most 50. Free places are taken by other tags when their links are clicked. */
   readonly tags?: readonly string[] | undefined;

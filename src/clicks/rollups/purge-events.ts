@@ -11,7 +11,7 @@ import { daysKeptDays } from "./periods.ts";
 export interface PurgedTenant {
   readonly id: TenantId;
   readonly number: TenantNumber;
-  /** By its plan and its own setting; null keeps events for good. */
+  /** By its plan and its own setting, and never less than `eventsLeastDays`; null keeps events for good. */
   readonly eventDays: number | null;
   readonly daysUntil: number;
   readonly monthsUntil: number;
@@ -21,11 +21,6 @@ export interface PurgedTenant {
   readonly deletedUntil: number;
 }
 
-/**
- * Clicks may arrive 48 hours late. The roll-ups that contain them are then made again, which needs all events of the day, and
- * a tenant's day lies in up to three days of UTC.
- */
-export const eventsLeastDays = 4;
 /** A few milliseconds on SQLite. */
 const eventsAtOnce = 5_000;
 const overflowAtOnce = 200;
@@ -65,7 +60,7 @@ async function eventsKeptFrom({ db }: Sql, tenant: PurgedTenant, now: number): P
     .orderBy("start")
     .limit(1)
     .executeTakeFirst();
-  const from = Math.min(now - Math.max(eventDays, eventsLeastDays) * dayMs, open?.start ?? now);
+  const from = Math.min(now - eventDays * dayMs, open?.start ?? now);
   return Math.max(eventsFrom, utcDay(from) * dayMs);
 }
 

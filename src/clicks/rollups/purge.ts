@@ -5,7 +5,8 @@ import type { Sql } from "../../sql/sql.ts";
 import { acrossTenants } from "../../sql/tenant-db.ts";
 import { storedLimits } from "../../tenants/tenants.ts";
 import { utcDay } from "../click.ts";
-import { eventsLeastDays, keepEvents, oldestDay, type PurgedTenant, purgeDays, purgeEvents } from "./purge-events.ts";
+import { eventsKeptDays, eventsLeastDays } from "./kept-days.ts";
+import { keepEvents, oldestDay, type PurgedTenant, purgeDays, purgeEvents } from "./purge-events.ts";
 import { purgeRollups } from "./purge-rollups.ts";
 import { purgeGoneTenants } from "./purge-tenants.ts";
 
@@ -63,7 +64,7 @@ async function* tenantsWithClicks({ db }: Sql): AsyncGenerator<PurgedTenant> {
     for (const { id, number, plan, limits, planLimits, ...row } of rows) {
       const { eventDays } = storedLimits({ plan, planLimits, overrides: limits });
       yield {
-        ...{ id, number, eventDays: shorter(eventDays, row.event_days) },
+        ...{ id, number, eventDays: eventsKeptDays(eventDays, row.event_days) },
         ...{ daysUntil: row.days_until, monthsUntil: row.months_until },
         ...{ eventsFrom: row.events_from, deletedUntil: row.deleted_until },
       };
@@ -72,12 +73,6 @@ async function* tenantsWithClicks({ db }: Sql): AsyncGenerator<PurgedTenant> {
     if (last === undefined) return;
     after = last.id;
   }
-}
-
-/** A tenant may keep its events for less time than its plan allows, and not for longer. */
-export function shorter(plan: number | null, own: number | null): number | null {
-  if (plan === null || own === null) return own ?? plan;
-  return Math.min(plan, own);
 }
 
 /** Values that no event can have: last used before the oldest event of any tenant. */

@@ -1,3 +1,4 @@
+import { eventsLeastDays } from "../../../src/clicks/rollups/kept-days.ts";
 import { call } from "../../api/call.ts";
 import type { ClickSettings } from "../../api/generated.ts";
 import { formatNumber } from "../../format.ts";
@@ -36,6 +37,7 @@ export function StatisticsSection({ settings }: { readonly settings: ClickSettin
   );
   const isChanged = timeZone !== settings.timeZone || facts !== settings.facts || eventDays !== settings.eventDays;
   const kept = settings.eventsKeptDays;
+  const daysText = (count: number) => t.days(count, formatNumber(count));
   const options = zones.some(({ value }) => value === timeZone)
     ? zones
     : [{ value: timeZone, label: timeZone }, ...zones];
@@ -64,7 +66,7 @@ export function StatisticsSection({ settings }: { readonly settings: ClickSettin
         />
         <Field
           label={t.eventDays}
-          hint={t.eventDaysHint(kept === null ? t.forGood : t.days(kept, formatNumber(kept)))}
+          hint={t.eventDaysHint(kept === null ? t.forGood : daysText(kept), daysText(eventsLeastDays))}
           error={errors.eventDays}
         >
           <Input
