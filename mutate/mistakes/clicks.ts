@@ -28,6 +28,18 @@ export const clicks: Mistakes = {
     tests: reports,
     only: "compared period whose events are gone",
   },
+  "filter-on-an-email-address-matches-none": {
+    file: "clicks/reports/filters.ts",
+    from: "return stored === none && shownText(value).trim() !== none ? value : stored;",
+    to: "return stored;",
+    tests: ["src/clicks/reports/filters.test.ts"],
+  },
+  "filter-compares-what-was-sent": {
+    file: "clicks/reports/filters.ts",
+    from: "const values = isSent(field) ?",
+    to: "const values = isSent(field) && given.length === 0 ?",
+    tests: ["src/clicks/reports/filters.test.ts"],
+  },
   "open-events-not-counted": {
     file: "clicks/reports/known-events.ts",
     from: "known += condensed + open;",

@@ -9,7 +9,7 @@ export const factMost = 100;
  * address or IP address does not belong in a report about clicks, although some tools put one into a parameter.
  */
 export function factValue(text: string): string {
-  const plain = text.slice(0, lookedAt).toWellFormed().replace(unwanted, "").trim();
+  const plain = shownText(text.slice(0, lookedAt)).trim();
   if (plain === other || isPersonal(plain)) return none;
   if (plain.length <= factMost) return plain;
   // Not in the middle of a character, which could not be stored.
@@ -17,6 +17,9 @@ export function factValue(text: string): string {
   // Copied, because a part of a string keeps all of it in memory.
   return Buffer.from(plain.slice(0, end).trimEnd()).toString();
 }
+
+/** Without what cannot be shown, or stored. */
+export const shownText = (text: string): string => text.toWellFormed().replace(unwanted, "");
 
 const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
 

@@ -64,6 +64,29 @@ describe("a filter", () => {
     expect(refusal(() => parseFilters([text]))).toBe(code);
   });
 
+  test.each([
+    ["utm_campaign=می\u200cخواهم", ["میخواهم"]],
+    ["utm_campaign!= spring\u200e ,spring", ["spring"]],
+    ["utm_campaign~می\u200cخ", ["میخ"]],
+    ["utm_campaign~ sale", [" sale"]],
+    [`utm_source=${"x".repeat(150)}`, ["x".repeat(100)]],
+    ["utm_source=\ud800", ["\ufffd"]],
+    ["utm_source=\u200c", [""]],
+    ["utm_source=me@example.com,", ["me@example.com", ""]],
+    ["utm_source=(none),(other)", ["(none)", "(other)"]],
+    ["utm_source=…", ["…"]],
+    ["utm_source~10.1.2.3", ["10.1.2.3"]],
+    ["city=a\u200cb", ["a\u200cb"]],
+    ["tag=a\u200cb ", ["a\u200cb "]],
+    ["link= a", [" a"]],
+  ])("%j compares values as they are stored", (text, values) => {
+    expect(parseFilters([text])[0]?.values).toEqual(values);
+  });
+
+  test("that contains nothing visible is refused", () => {
+    expect(refusal(() => parseFilters(["utm_source~a,\u200c"]))).toBe("blank");
+  });
+
   test("comes with others, up to a number of filters and of values", () => {
     const many = (count: number, text: string) =>
       refusal(() => parseFilters(Array.from({ length: count }, () => text)));

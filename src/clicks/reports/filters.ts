@@ -1,11 +1,12 @@
 import { invalid } from "../../base/errors.ts";
 import { hitReasons } from "../../redirect/decide.ts";
-import { type Dimension, dimensions } from "../click.ts";
+import { type Dimension, dimensions, none, other } from "../click.ts";
+import { factValue, shownText } from "../facts/fact-value.ts";
 
 /**
  * Filters of reports: `country=DE,AT` (is one of), `browser!=Chrome` (is none of), `referrer~news` (contains one of, without
  * regard to the case of A to Z). A backslash before a comma makes it part of the value. An empty value means "none".
- * All filters must hold.
+ * Values of facts may be given as visitors sent them. All filters must hold.
  */
 export interface ClickFilter {
   readonly field: FilterField;
@@ -46,9 +47,10 @@ function parseFilter(text: string): ClickFilter {
   // No value has a control character, and PostgreSQL stores no NUL.
   if (/\p{Cc}/u.test(rest)) throw bad("control_characters", "Must not contain control characters.");
   const how = words[sign as keyof typeof words];
-  const values = splitValues(rest);
-  if (values.some((value) => value.length > valueMost))
+  const given = splitValues(rest);
+  if (given.some((value) => value.length > valueMost))
     throw bad("too_long", `A value has at most ${valueMost} characters.`);
+  const values = isSent(field) ? [...new Set(given.map((value) => storedValue(how, value)))] : given;
   if (how === "contains" && values.includes("")) throw bad("blank", "Say what the value must contain.");
   if (how === "contains" && (field === "link" || field === "domain" || field === "tag" || field === "reason")) {
     throw bad("bad_filter", `${field} can be compared with = and != only.`);
@@ -57,6 +59,18 @@ function parseFilter(text: string): ClickFilter {
     throw bad("unknown_reason", `reason is one of: ${hitReasons.join(", ")}.`);
   }
   return { field, how, values };
+}
+
+/** A fact from a request. Regions and cities are as the operator's file has them. */
+const isSent = (field: FilterField): boolean =>
+  dimensions.some((one) => one === field) && field !== "region" && field !== "city";
+
+/** As the value is stored. One that never is, such as an email address, matches nothing, and not what has no value. */
+function storedValue(how: ClickFilter["how"], value: string): string {
+  if (value === other) return value;
+  if (how === "contains") return shownText(value);
+  const stored = factValue(value);
+  return stored === none && shownText(value).trim() !== none ? value : stored;
 }
 
 function splitValues(text: string): string[] {
