@@ -40,6 +40,20 @@ export const clicks: Mistakes = {
     to: "const values = isSent(field) && given.length === 0 ?",
     tests: ["src/clicks/reports/filters.test.ts"],
   },
+  "unknown-domain-has-no-clicks": {
+    file: "clicks/reports/domain-filter.ts",
+    from: "if (unknown !== undefined) {",
+    to: "if (unknown === ownDomain) {",
+    tests: reports,
+    only: "SQLite.*neither has nor had",
+  },
+  "pending-domain-reported-as-verified": {
+    file: "clicks/reports/domain-filter.ts",
+    from: '.select("host").where("state", "=", "verified");',
+    to: '.select("host");',
+    tests: reports,
+    only: "SQLite.*neither has nor had",
+  },
   "open-events-not-counted": {
     file: "clicks/reports/known-events.ts",
     from: "known += condensed + open;",

@@ -685,4 +685,49 @@ onEachDatabase(({ open }) => {
     expect(await before(["country=DE"])).toEqual(unknown);
     expect(await before(both)).toEqual(unknown);
   });
+
+  test("a domain that a tenant neither has nor had is refused, and not shown as one without clicks", async () => {
+    const sql = await open();
+    const [tenant, stranger] = [
+      await createClickTenant(sql, "owner", "UTC"),
+      await createClickTenant(sql, "stranger", "UTC"),
+    ];
+    const hosts = [
+      { of: tenant, host: "new.example", state: "verified" as const },
+      { of: tenant, host: "pending.example", state: "pending" as const },
+      { of: stranger, host: "foreign.example", state: "verified" as const },
+    ];
+    for (const { of, host, state } of hosts) {
+      const plain = { root_url: null, missing_url: null, root_blocked: 0, missing_blocked: 0, is_default: 0 } as const;
+      const row = { ...plain, host, state, token: "t", created_at: 1, verified_at: state === "verified" ? 1 : null };
+      await ofTenant(sql.db, of.id).insertInto("domains").values(row).execute();
+    }
+    const refusalOf = (error: unknown) => {
+      if (!(error instanceof Problem)) throw error;
+      return [error.code, error.more.errors?.[0]?.field, error.more.errors?.[0]?.code];
+    };
+    const answers = async (subject: ReportSubject, filters: readonly ClickFilter[]) => {
+      const query = { ...parseReport({ from: "2026-10-20", to: "2026-10-20" }, "UTC", Date.UTC(2026, 9, 21)), filters };
+      const list = { ...query, limit: 10, after: undefined };
+      return [
+        await reportOn(sql, systemClock, tenant.id, subject, query).then(({ totals }) => totals.clicks, refusalOf),
+        await listClicks(sql, systemClock, tenant.id, subject, list).then(({ items }) => items.length, refusalOf),
+      ];
+    };
+    for (const host of ["", "go.example", "new.example"]) {
+      expect([host, ...(await answers({ kind: "domain", name: host }, []))]).toEqual([host, 0, 0]);
+      for (const how of ["is", "is not"] as const) {
+        const filtered = await answers({ kind: "tenant" }, [{ field: "domain", how, values: [host] }]);
+        expect([host, how, ...filtered]).toEqual([host, how, 0, 0]);
+      }
+    }
+    for (const host of ["nope.example", "pending.example", "foreign.example"]) {
+      const refused = (field: string) => [host, ...Array(2).fill(["invalid_input", field, "unknown_domain"])];
+      expect([host, ...(await answers({ kind: "domain", name: host }, []))]).toEqual(refused("domain"));
+      for (const how of ["is", "is not"] as const) {
+        const filters = [{ field: "domain", how, values: ["go.example", host] } as const];
+        expect([host, ...(await answers({ kind: "tenant" }, filters))]).toEqual(refused("filter"));
+      }
+    }
+  });
 });

@@ -55,11 +55,18 @@ function parseFilter(text: string): ClickFilter {
   if (how === "contains" && (field === "link" || field === "domain" || field === "tag" || field === "reason")) {
     throw bad("bad_filter", `${field} can be compared with = and != only.`);
   }
+  if ((field === "link" || field === "domain") && values.includes("")) throw bad("blank", nameMissing[field]);
   if (field === "reason" && values.some((value) => !hitReasons.some((reason) => reason === value))) {
     throw bad("unknown_reason", `reason is one of: ${hitReasons.join(", ")}.`);
   }
   return { field, how, values };
 }
+
+/** Every click has a link and a domain: there is no "none". */
+const nameMissing = {
+  link: "Name a link: by its code, as host/code on a custom domain, or by its ID.",
+  domain: "Name a domain, such as go.example.com. Links on no custom domain are on the host of this server.",
+};
 
 /** A fact from a request. Regions and cities are as the operator's file has them. */
 const isSent = (field: FilterField): boolean =>

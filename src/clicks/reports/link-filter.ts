@@ -80,7 +80,8 @@ export function storedFilters(filters: readonly ClickFilter[], domainOf: (host: 
     try {
       return domainOf(host);
     } catch (error) {
-      if (error instanceof Problem) throw invalid("filter", "bad_domain", `${host} is not a domain of this server.`);
+      if (error instanceof Problem)
+        throw invalid("filter", "bad_domain", `"${host}" is not a host name. Name a domain, such as go.example.com.`);
       throw error;
     }
   };

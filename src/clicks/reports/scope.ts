@@ -10,6 +10,7 @@ import { tenantNumberOf } from "../../tenants/tenant-number.ts";
 import { type Dimension, none, other } from "../click.ts";
 import { defaultZone } from "../events/days.ts";
 import { packedMark, readTagList } from "../events/tag-list.ts";
+import { domainNumbers } from "./domain-filter.ts";
 import type { EventScope } from "./events.ts";
 import { type ClickFilter, lowerAscii } from "./filters.ts";
 import { linkNumbers } from "./link-filter.ts";
@@ -80,13 +81,13 @@ export async function scopeOf(sql: Sql, tenantId: TenantId, subject: ReportSubje
       return { ...common, link: number, whose: "link", number, subject: { ...subject, domain, code } };
     }
     case "domain": {
-      const number = (await groupOf(own, "domain", subject.name))?.number;
+      const [number] = await domainNumbers(own, "domain", [subject.name]);
       // Its first click creates the group.
       const conditions = [number === undefined ? nothing : raw<boolean>`domain = ${number}`];
       return { ...common, number, subject, conditions };
     }
     case "tag": {
-      const group = await groupOf(own, "tag", subject.name);
+      const group = await tagGroup(own, subject.name);
       const conditions = [isIn("tags", await idsOfTags(sql, tenant, [subject.name]))];
       return { ...common, subject, number: group?.number, rollupsFrom: group?.since ?? 0, conditions };
     }
@@ -111,9 +112,9 @@ async function daysOf({ db }: Pick<Sql, "db">, tenant: TenantNumber) {
   return { lived, lastFullAt: full };
 }
 
-async function groupOf(own: TenantDb, kind: "domain" | "tag", name: string) {
+async function tagGroup(own: TenantDb, name: string) {
   const groups = own.selectFrom("click_groups").select(["number", "since"]);
-  return await groups.where("kind", "=", kind).where("name", "=", name).executeTakeFirst();
+  return await groups.where("kind", "=", "tag").where("name", "=", name).executeTakeFirst();
 }
 
 /** The filters as conditions on events. */
@@ -145,11 +146,8 @@ async function matchesOf(
       return { column: "reason", ids: values.map((value) => hitReasons.indexOf(value as HitReason)) };
     case "tag":
       return { column: "tags", ids: await idsOfTags(sql, tenant, values) };
-    case "domain": {
-      const groups = own.selectFrom("click_groups").select("number").where("kind", "=", "domain");
-      const rows = await groups.where("name", "in", values).execute();
-      return { column: "domain", ids: rows.map(({ number }) => number) };
-    }
+    case "domain":
+      return { column: "domain", ids: await domainNumbers(own, "filter", values) };
     case "link":
       return { column: "link", ids: await linkNumbers(own, values) };
     default:
