@@ -34,6 +34,13 @@ export const importExport: Mistakes = {
     to: "",
     tests: records,
   },
+  "old-clicks-imported-where-no-report-begins": {
+    file: "import-export/click-history.ts",
+    from: "Math.max(firstNoon, created_at",
+    to: "Math.max(0, created_at",
+    tests: ["test/e2e/import.test.ts"],
+    only: "older than all reports",
+  },
   "short-row-imported": {
     file: "import-export/records.ts",
     from: "if (cells.length !== names.length) {",

@@ -1,5 +1,6 @@
 import { dayMs } from "../base/clock.ts";
 import type { TenantId } from "../base/ids.ts";
+import { firstNoon } from "../clicks/reports/zones.ts";
 import { cacheKey } from "../links/link.ts";
 import { ofTenant, type Trx } from "../sql/tenant-db.ts";
 import type { PastClicks } from "./formats.ts";
@@ -51,7 +52,8 @@ export async function storePastClicks(
   const rows = links.flatMap(({ domain, code, number, created_at }) => {
     const total = totals.get(cacheKey(domain, code));
     if (total === undefined) return [];
-    const start = created_at < now ? created_at : now - dayMs;
+    // No report begins before 2012, and a period counts where it begins.
+    const start = Math.max(firstNoon, created_at < now ? created_at : now - dayMs);
     return [{ link: number, start, until: now, source: total.source, clicks: total.clicks, visitors: null }];
   });
   for (const [source, some] of Map.groupBy(rows, (row) => row.source)) {

@@ -107,6 +107,17 @@ describe.each([...databases])("importing into %s", (database) => {
       ]);
     });
 
+    test("of a link that is older than all reports are shown, in every zone", async () => {
+      await take(
+        file("keyword,url,title,timestamp,ip,clicks\nancient,https://example.com/old,,2009-03-05 10:11:12,,42\n"),
+      );
+      for (const zone of ["UTC", "Pacific/Kiritimati", "Etc/GMT+12"]) {
+        const address = `/api/stats?from=2012-01-01&to=2012-01-02&zone=${encodeURIComponent(zone)}&breakdown=`;
+        const reply = await site.call("GET", address);
+        expect([zone, reply.json<{ imported: unknown }>().imported]).toMatchObject([zone, { clicks: 42, undated: 42 }]);
+      }
+    });
+
     test("are replaced when the link is imported again, and counted once", async () => {
       const first = file(`${shlinkColumns}\n${shlinkRow("twice", "12")}\n`);
       await take(first);

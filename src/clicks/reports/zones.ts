@@ -23,6 +23,8 @@ const firstYear = 2012;
 const lastYear = 2100;
 export const firstMoment = Date.UTC(firstYear);
 export const lastMoment = Date.UTC(lastYear);
+/** A report from the first date on has this moment in every zone: that day begins up to 12 hours after UTC's. */
+export const firstNoon = firstMoment + 12 * hourMs;
 
 export const isZone = (zone: string): boolean => formatOf(zone) !== undefined;
 
