@@ -50,7 +50,7 @@ const onSqlite = (name: string, breaks: string, ...edits: Edit[]): Control => ({
 
 const resumed: Pick<Edit, "file" | "from"> = {
   file: "import-export/import.ts",
-  from: "if (++passed <= from.records) continue;",
+  from: "if (++passed <= skipped) continue;",
 };
 
 export const importing: Proof = {
@@ -81,11 +81,11 @@ export const importing: Proof = {
     },
     onSqlite("a row skipped when it continues", "lost", {
       ...resumed,
-      to: "if (++passed <= from.records + 1) continue;",
+      to: "if (++passed <= skipped + 1) continue;",
     }),
     onSqlite("a row repeated when it continues", "doubled", {
       ...resumed,
-      to: "if (++passed < from.records) continue;",
+      to: "if (++passed < skipped) continue;",
     }),
   ],
   run,
