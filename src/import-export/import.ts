@@ -11,6 +11,7 @@ import { cacheKey, type LinkKey } from "../links/link.ts";
 import type { LinkInput, Links } from "../links/links.ts";
 import { parseNewLink } from "../links/schemas.ts";
 import type { LinkStore } from "../links/store.ts";
+import { createGrownTables } from "../sql/analyse-grown.ts";
 import type { Sql } from "../sql/sql.ts";
 import type { Trx } from "../sql/tenant-db.ts";
 import { spendOfMonth } from "../tenants/monthly-usage.ts";
@@ -78,6 +79,7 @@ export async function importRecords(
   const { goesOn = () => true, moved, throttle, sql } = settings;
   // SQLite writes on this thread, and would keep its lock while rows are checked.
   const isAhead = sql.dialect === "postgres";
+  const grown = createGrownTables(sql, ["links", "link_versions", "changes"]);
   let position = from;
   const seen: Seen = new Map();
   const batches = judgedBatches(records, from.records, settings, isAhead ? rowsOfTurn : batchRows);
@@ -90,6 +92,7 @@ export async function importRecords(
       // What was written counts, also if the next rows cannot be read.
       next.catch(() => {});
       position = await taking;
+      if (!settings.dryRun) await grown.added(position.made - from.made);
       await moved?.(position);
       const taken = batch.length;
       ({ value: batch } = await next);

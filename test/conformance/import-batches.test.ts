@@ -1,5 +1,6 @@
 /** The batches of an import, on both databases: the next rows are read while the last ones are written, or after them. */
 import { expect, test } from "bun:test";
+import { sql as raw } from "kysely";
 import { systemClock } from "../../src/base/clock.ts";
 import { messageOf } from "../../src/base/errors.ts";
 import { newId } from "../../src/base/ids.ts";
@@ -88,6 +89,19 @@ onEachDatabase(({ open }) => {
     expect(position).toMatchObject({ records: batchRows + 5, made: batchRows + 4, refused: 1 });
     expect(await urlOf("twice")).toBe("https://example.com/first");
     expect(refused).toEqual([9_000]);
+  });
+
+  test("have PostgreSQL plan its statements anew once they have filled an empty table", async () => {
+    const { from, settings, links } = await setUp();
+    const { sql } = settings;
+    async function* rows() {
+      yield rowsFrom(0, 2 * batchRows);
+    }
+    await importRecords(rows(), from, settings);
+    expect(await links()).toBe(2 * batchRows);
+    if (sql.dialect === "sqlite") return; // it has no figures of tables
+    const known = raw<{ rows: number }>`select reltuples::float8 as rows from pg_class where relname = 'links'`;
+    expect((await known.execute(sql.db)).rows[0]?.rows).toBeGreaterThanOrEqual(2 * batchRows);
   });
 
   test("use the month to the last link, with rows that were read ahead", async () => {
