@@ -103,12 +103,13 @@ export function listenFront(settings: FrontSettings): Front {
   function take(client: Client, bytes: Buffer): void {
     const connection = client.data;
     let rest = bytes;
-    while (connection.state === "idle" && rest.length > 0) {
+    while (connection.state === "idle") {
       const request = readPlainRequest(rest, connection);
       if (request === undefined || !answer(client, request)) {
         tunnel(client, rest);
         return;
       }
+      if (request.bytes.length === rest.length) return;
       rest = rest.subarray(request.bytes.length);
       // Others wait meanwhile.
       if (rest.length > heldMost) {
@@ -116,7 +117,6 @@ export function listenFront(settings: FrontSettings): Front {
         return;
       }
     }
-    if (rest.length === 0) return;
     if (connection.state === "tunnel") connection.tunnel?.send(rest);
     else hold(client, rest);
   }
