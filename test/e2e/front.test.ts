@@ -506,6 +506,8 @@ test("a stop answers what has been sent, whether or not it needs a tunnel", asyn
   const { code } = await createLinkOn(server);
   const methods = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? "HEAD" : "GET"));
   const lines = await Promise.all(methods.map(() => dial(server.port)));
+  // A connection that is not accepted yet is lost with the listener. They are accepted in their order, and this one is the last.
+  await raw(server.port, "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
   for (const [i, line] of lines.entries()) line.send(`${methods[i]} /${code} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
   expect(await server.stop()).toBe(0);
   await Promise.all(lines.map(({ closed }) => closed));
