@@ -21,11 +21,12 @@ export interface PartTimes {
   readonly corrected: number;
 }
 
-export function timesOf({ batch, places }: BatchPart, now: number): PartTimes {
+/** `shiftMs` is added to the times, if they are of another clock. */
+export function timesOf({ batch, places }: BatchPart, now: number, shiftMs = 0): PartTimes {
   const at = new Float64Array(places.length);
   let corrected = 0;
   for (let n = 0; n < places.length; n++) {
-    const said = batch.at[places[n] ?? 0] ?? 0;
+    const said = (batch.at[places[n] ?? 0] ?? 0) + shiftMs;
     const isRight = isPossible(said, now);
     at[n] = isRight ? said : now;
     if (!isRight) corrected++;

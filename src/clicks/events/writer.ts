@@ -36,8 +36,8 @@ import { createClickValues, storedText, tagList } from "./values.ts";
  * **Order.** Processes write to the same rows: new values, tenants' days, visitors, totals of links. All do so in the same
  * steps, and in each step in the order of keys, so that they wait for each other and never deadlock.
  *
- * **Time** is the database's. A click with a time that cannot be is put to the database's time. A late one undoes the
- * roll-ups that it belongs to.
+ * **Time** is the database's: a server whose clock differs has its clicks moved by the difference. A click with a time that cannot be is
+ * put to the database's time. A late one undoes the roll-ups that it belongs to.
  */
 export interface ClickWriter {
   /** `sequence` grows with every batch. A batch is sent again with its number, and before any newer one. */
@@ -86,6 +86,15 @@ export const firstClicksMost = 1_000;
 /** SQLite has one writer, and others wait for it: 10 to 20 ms. PostgreSQL: about a second. */
 const clicksMostOf = { sqlite: 500, postgres: 8_000 } as const;
 
+interface DatabaseTime {
+  readonly now: number;
+  /** Of our own clock. */
+  readonly aheadMs: number;
+}
+
+/** Less may be the time that the question took. */
+const aheadLeastMs = 1_000;
+
 /** Longer, and condensing might not wait for it. */
 const transactionMs = 60_000;
 
@@ -125,9 +134,12 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
 
   const selectTime = statement((_: Db) => raw<{ now: number }>`select ${sql.now} as now`);
 
-  async function timeOf(trx: Trx): Promise<number> {
-    if (databaseTime !== undefined) return databaseTime();
-    return sql.dialect === "sqlite" ? clock.now() : (await selectTime.one(trx)).now;
+  async function timeOf(trx: Trx): Promise<DatabaseTime> {
+    if (databaseTime !== undefined) return { now: databaseTime(), aheadMs: 0 };
+    if (sql.dialect === "sqlite") return { now: clock.now(), aheadMs: 0 };
+    const { now } = await selectTime.one(trx);
+    const aheadMs = Math.round(now - clock.now());
+    return { now, aheadMs: Math.abs(aheadMs) < aheadLeastMs ? 0 : aheadMs };
   }
 
   async function writePart(number: number, part: BatchPart, plan: CapPlan): Promise<Written> {
@@ -137,12 +149,13 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
     let attempt: Written | undefined;
     try {
       const written = await sql.transaction(async (trx) => {
-        const now = await timeOf(trx);
+        const { now, aheadMs } = await timeOf(trx);
         const isNew = await setSequence.first(trx, { id: recorder, sequence: number, seen_at: now });
         if (isNew === undefined) return undefined;
         attempt = await store(
           { trx, now, afterCommit: (work) => remember.push(work), onceStored: (work) => count.push(work) },
           part,
+          aheadMs,
           plan,
         );
         if (clock.elapsed() - started > transactionMs) throw new Error("writing clicks took too long; will retry");
@@ -164,13 +177,16 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
     }
   }
 
-  async function store(step: Step, part: BatchPart, plan: CapPlan): Promise<Written> {
+  async function store(step: Step, part: BatchPart, aheadMs: number, plan: CapPlan): Promise<Written> {
     const { trx, now } = step;
     const { batch } = part;
-    const { at, corrected } = timesOf(part, now);
-    const bareTimed = part.bare.map((one) =>
-      isPossible(one.quarter, now) ? one : { ...one, quarter: quarterOf(now) },
-    );
+    const { at, corrected } = timesOf(part, now, aheadMs);
+    const bareTimed = part.bare.map((one) => {
+      // As late as it can have been.
+      const end = one.quarter + quarterMs - 1 + aheadMs;
+      const quarter = aheadMs === 0 ? one.quarter : quarterOf(Math.min(end, now));
+      return { ...one, quarter: isPossible(quarter, now) ? quarter : quarterOf(now) };
+    });
 
     const ids = await tenants.find(step, tenantsOf(part.links, bareTimed));
     const isThere = ({ link }: { readonly link: ClickedLink }) => ids.has(link.tenant);
