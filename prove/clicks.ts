@@ -252,7 +252,7 @@ async function passTime(
 
     const { rollups } = await readStored(env);
     console.log(
-      `clicks: database=${site.database} condensing_killed=${kills} late=${written} hour_rows=${rollups.hour} day_rows=${rollups.day} month_rows=${rollups.month}`,
+      `clicks: database=${site.database} condensing_killed=${kills} late=${written} part_rows=${rollups.part} day_rows=${rollups.day} week_rows=${rollups.week} month_rows=${rollups.month}`,
     );
     const done = `condensing killed ${kills} times, ${written} late clicks`;
     say(promises.condensed, "killed", done, 4, kills, { exactly: 4 });
@@ -261,11 +261,11 @@ async function passTime(
     say(
       promises.condensed,
       "grains",
-      `${rollups.hour} hours, ${rollups.day} days and ${rollups.month} months`,
+      `${rollups.part} parts of a day, ${rollups.day} days, ${rollups.week} weeks and ${rollups.month} months`,
       1,
       grains,
       {
-        exactly: 3,
+        exactly: 4,
       },
     );
     return { hours, late_hours: lateHours, days, late: afterLate, recondensed, months };

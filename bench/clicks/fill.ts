@@ -5,8 +5,9 @@ import { CompiledQuery, sql as raw } from "kysely";
 import { dayMs, systemClock } from "../../src/base/clock.ts";
 import type { TenantId } from "../../src/base/ids.ts";
 import { quarterMs } from "../../src/clicks/click.ts";
+import { partMs } from "../../src/clicks/event-shelves.ts";
 import { type PackedTally, writeTally } from "../../src/clicks/rollups/packed.ts";
-import { busyClicks, grains, hoursKeptDays } from "../../src/clicks/rollups/periods.ts";
+import { grains, leastClicks, partsKeptDays, weeksKeptDays } from "../../src/clicks/rollups/periods.ts";
 import { addTally, clicksOf, newTally, peopleOf, type Tally } from "../../src/clicks/rollups/tally.ts";
 import { migrate } from "../../src/sql/migrate.ts";
 import { createPartitions } from "../../src/sql/partitions.ts";
@@ -26,15 +27,16 @@ import { postgresStore, type RollupRow, type RowStore, sqliteStore } from "./sto
 import {
   eventDays,
   firstDay,
-  hoursUntil,
   linkSpread,
   linksOfTenant,
   monthStart,
   now,
   otherTenants,
+  partsUntil,
   shareOfLink,
   tenantClicksOfDay,
   today,
+  weekStart,
 } from "./world.ts";
 
 export interface Filled {
@@ -148,8 +150,8 @@ async function writeSmallTables(sql: Sql, ids: readonly TenantId[]): Promise<voi
       if (Number(rows[0]?.number) !== tenantNumber(place))
         throw new Error("the numbers of tenants are not as expected");
       await raw`insert into click_tenants
-        (tenant_id, zone, facts, event_days, late, hours_until, days_until, months_until, events_from)
-        values (${id}, 'UTC', 1, null, 0, ${hoursUntil}, ${today * dayMs}, ${monthStart}, ${(today - eventDays) * dayMs})`.execute(
+        (tenant_id, zone, facts, event_days, late, hours_until, days_until, weeks_until, months_until, events_from)
+        values (${id}, 'UTC', 1, null, 0, ${partsUntil}, ${today * dayMs}, ${weekStart * dayMs}, ${monthStart}, ${(today - eventDays) * dayMs})`.execute(
         trx,
       );
       for (let day = firstDay; day <= today; day++) {
@@ -198,22 +200,24 @@ async function writeRollups(
   ];
   for (const { subject, share } of reported) writeReported(clicks, subject, share, random, write);
   const days = createCopies(random, false);
-  const months = createCopies(random, true);
-  const starts = monthsOfYear();
+  const byDay = createCopies(random, true);
+  const periods = calendarOfYear();
   for (let link = rollupsOfEvery; link <= linksOfTenant; link += rollupsOfEvery) {
     if (Object.values(reportedLinks).some((one) => one === link)) continue;
     const share = shareOfLink(link);
-    let ofMonth = 0;
+    const clicksOfDays: number[] = [];
     for (let day = firstDay; day < today; day++) {
       // About as many as a Poisson draw would give: the fraction is a chance.
       const expected = tenantClicksOfDay(clicks, day) * share;
       const some = Math.floor(expected + (random() % 1_000) / 1_000);
-      ofMonth += some;
+      clicksOfDays.push(some);
       if (some > 0) write(rowOf(link, grains.day, day, day + 1, days(some)));
-      const month = starts.find(({ until }) => until === day + 1);
-      if (month === undefined) continue;
-      if (ofMonth > 0) write(rowOf(link, grains.month, month.start, month.until, months(ofMonth)));
-      ofMonth = 0;
+    }
+    for (const { grain, least, start, until } of periods) {
+      const some = clicksOfDays
+        .slice(Math.max(0, start - firstDay), until - firstDay)
+        .reduce((sum, one) => sum + one, 0);
+      if (some >= least) write(rowOf(link, grain, start, until, byDay(some)));
     }
     if (link % 500 === 0) await flush(link / linksOfTenant);
   }
@@ -227,37 +231,34 @@ function writeReported(
   random: () => number,
   write: (row: RollupRow) => void,
 ): void {
-  const starts = monthsOfYear();
   const links = subject < 0 ? linkSpread : undefined;
-  let month = newTally();
+  const periods = calendarOfYear().map((period) => ({ ...period, sum: newTally() }));
   for (let day = firstDay; day < today; day++) {
     const start = day * dayMs;
     const some = Math.round(tenantClicksOfDay(clicks, day) * share);
-    if (some > 0) {
-      const tally = makeTally(some, { start, links }, random);
-      write(rowOf(subject, grains.day, day, day + 1, writeTally(tally, start)));
-      addTally(month, { ...tally, series: new Map([[start, totalOf(tally)]]) });
+    if (some === 0) continue;
+    const tally = makeTally(some, { start, links }, random);
+    write(rowOf(subject, grains.day, day, day + 1, writeTally(tally, start)));
+    for (const period of periods) {
+      if (period.start > day || period.until <= day) continue;
+      addTally(period.sum, { ...tally, series: new Map([[start, totalOf(tally)]]) });
     }
-    const ended = starts.find(({ until }) => until === day + 1);
-    if (ended === undefined) continue;
-    if (clicksOf(month) > 0) {
-      write(rowOf(subject, grains.month, ended.start, ended.until, writeTally(month, ended.start * dayMs)));
-    }
-    month = newTally();
   }
-  const hourMs = 4 * quarterMs;
-  for (let start = (today - hoursKeptDays) * dayMs; start < hoursUntil; start += hourMs) {
+  for (const { grain, least, start, until, sum } of periods) {
+    if (clicksOf(sum) >= least) write(rowOf(subject, grain, start, until, writeTally(sum, start * dayMs)));
+  }
+  for (let start = (today - partsKeptDays) * dayMs; start < partsUntil; ) {
+    const isOver = start + partMs <= partsUntil;
+    const until = start + (isOver ? partMs : quarterMs);
     const day = Math.floor(start / dayMs);
-    const first = (start - day * dayMs) / quarterMs;
-    const part = shareBefore(first + 4) - shareBefore(first);
+    const [first, last] = [(start - day * dayMs) / quarterMs, (until - day * dayMs) / quarterMs];
+    const part = shareBefore(last) - shareBefore(first);
     const some = Math.round(tenantClicksOfDay(clicks, day) * share * part);
-    if (some < busyClicks) continue;
-    const tally = makeTally(some, { start, first, last: first + 4, links }, random);
-    write(
-      rowOf(subject, grains.hour, 0, 0, writeTally(tally, start))
-        .with(2, start)
-        .with(3, start + hourMs),
-    );
+    if (some >= (isOver ? leastClicks.part : leastClicks.quarter)) {
+      const tally = makeTally(some, { start, first, last, links }, random);
+      write(rowOf(subject, grains.part, 0, 0, writeTally(tally, start)).with(2, start).with(3, until));
+    }
+    start = until;
   }
 }
 
@@ -277,17 +278,30 @@ const rowOf = (
   ...[facts, packed ?? "", names ?? ""],
 ];
 
-/** The months that lie in the year as a whole, and the rest of the first one; in days. */
-function monthsOfYear(): { start: number; until: number }[] {
-  const months: { start: number; until: number }[] = [];
+interface CalendarPeriod {
+  readonly grain: number;
+  /** Fewer clicks get no row. */
+  readonly least: number;
+  /** Days. */
+  readonly start: number;
+  readonly until: number;
+}
+
+/** The months that lie in the year as a whole, and the rest of the first one; and its last weeks. */
+function calendarOfYear(): CalendarPeriod[] {
+  const periods: CalendarPeriod[] = [];
   const date = new Date(firstDay * dayMs);
   for (let n = 0; n <= 12; n++) {
     const [start, until] = [0, 1].map(
       (more) => Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + n + more, 1) / dayMs,
     );
-    if (start !== undefined && until !== undefined && until * dayMs <= monthStart) months.push({ start, until });
+    if (start === undefined || until === undefined || until * dayMs > monthStart) continue;
+    periods.push({ grain: grains.month, least: 1, start, until });
   }
-  return months;
+  for (let until = weekStart; until > today - weeksKeptDays; until -= 7) {
+    periods.push({ grain: grains.week, least: leastClicks.week, start: until - 7, until });
+  }
+  return periods;
 }
 
 async function finish(sql: Sql, index: string): Promise<void> {

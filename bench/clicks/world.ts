@@ -12,10 +12,11 @@ const shareOfTenant = 0.9;
 export const daysOfYear = 365;
 export const eventDays = 90;
 
-/** The moment of the reports: a Tuesday afternoon. Hours are condensed until twenty minutes ago. */
-export const now = Date.UTC(2026, 10, 17, 15, 20);
+/** The moment of the reports: a Tuesday afternoon. Parts of the day are condensed until ten minutes ago, as they are on average. */
+export const now = Date.UTC(2026, 10, 17, 15, 25);
 export const today = Math.floor(now / dayMs);
-export const hoursUntil = Date.UTC(2026, 10, 17, 15);
+export const partsUntil = Date.UTC(2026, 10, 17, 15, 15);
+export const weekStart = today - 1;
 export const monthStart = Date.UTC(2026, 10, 1);
 export const firstDay = today - daysOfYear;
 

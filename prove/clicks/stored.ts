@@ -53,7 +53,10 @@ export async function readStored(env: Environment): Promise<Stored> {
       overflow: beyond,
       dropped: drops.reduce((sum, row) => sum + row.dropped, 0),
       excluded: drops.reduce((sum, row) => sum + row.excluded, 0),
-      rollups: { hour: rowsOf(grains.hour), day: rowsOf(grains.day), month: rowsOf(grains.month) },
+      rollups: {
+        ...{ part: rowsOf(grains.part), day: rowsOf(grains.day) },
+        ...{ week: rowsOf(grains.week), month: rowsOf(grains.month) },
+      },
     };
   });
 }

@@ -15,7 +15,8 @@ import { dayMs } from "../base/clock.ts";
 export const levelMost = 12;
 const dividedLevels = 4;
 export const partsOfDay = 8;
-const partMs = dayMs / partsOfDay;
+/** Roll-ups of parts of a day are as long, so that an event is read from few shelves. */
+export const partMs = dayMs / partsOfDay;
 /** Above all levels. */
 const firstDivided = 16;
 

@@ -35,6 +35,7 @@ import { targetTimes } from "./migrations/0031-target-times.ts";
 import { rollupRows } from "./migrations/0032-rollup-rows.ts";
 import { announcedFiles } from "./migrations/0033-announced-files.ts";
 import { deletedEvents } from "./migrations/0034-deleted-events.ts";
+import { clickWeeks } from "./migrations/0035-click-weeks.ts";
 import newFile from "./new-file.sql" with { type: "text" };
 import type { Dialect, Sql } from "./sql.ts";
 
@@ -78,6 +79,7 @@ const steps: Readonly<Record<string, (types: Types) => string[]>> = {
   "0032-rollup-rows": rollupRows,
   "0033-announced-files": announcedFiles,
   "0034-deleted-events": deletedEvents,
+  "0035-click-weeks": clickWeeks,
 };
 
 export interface Types {

@@ -257,7 +257,7 @@ CREATE TABLE click_tenants (
     days_until integer not null,
     months_until integer not null,
     events_from integer not null default 0
-  , deleted_until integer not null default 0) strict, without rowid;
+  , deleted_until integer not null default 0, weeks_until integer not null default 0) strict, without rowid;
 CREATE TABLE click_groups (
     tenant_id text not null references tenants (id) on delete cascade,
     kind text not null check (kind in ('domain', 'tag')),
@@ -670,6 +670,7 @@ insert into schema_migrations (name, timestamp) values ('0031-target-times', '')
 insert into schema_migrations (name, timestamp) values ('0032-rollup-rows', '');
 insert into schema_migrations (name, timestamp) values ('0033-announced-files', '');
 insert into schema_migrations (name, timestamp) values ('0034-deleted-events', '');
+insert into schema_migrations (name, timestamp) values ('0035-click-weeks', '');
 insert into schema_migrations_lock (id, is_locked) values ('migration_lock', 0);
 insert into counters (name, next) values ('codes', 0);
 insert into counters (name, next) values ('links', 0);

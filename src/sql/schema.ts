@@ -523,9 +523,10 @@ export interface ClickTenantTable {
   event_days: number | null;
   /** Raised by every batch with late clicks; its row is the lock between them and condensing. */
   late: number;
-  /** Condensed up to here. */
+  /** Condensed up to here. The first is that of parts of a day. */
   hours_until: number;
   days_until: number;
+  weeks_until: Generated<number>;
   months_until: number;
   /** All events from here on are there. Older ones are being deleted, or are. */
   events_from: Generated<number>;

@@ -1,7 +1,8 @@
 /** Condensing: every roll-up equals what it was made from, whatever comes in between. */
 import { afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { utcDay } from "../../src/clicks/click.ts";
+import { quarterMs, utcDay } from "../../src/clicks/click.ts";
+import { partMs } from "../../src/clicks/event-shelves.ts";
 import { grains, settledMs } from "../../src/clicks/rollups/periods.ts";
 import { purgeClicks } from "../../src/clicks/rollups/purge.ts";
 import { forgetVisitors } from "../../src/clicks/rollups/purge-visitors.ts";
@@ -84,23 +85,58 @@ onEachDatabase(({ create, openTwo }) => {
       }
     });
 
-    test("hours are those with 500 clicks, of the tenant, its domains, tags and links", async () => {
+    test("quarters of an hour are those with 100 clicks, until their three hours are over and have 20", async () => {
       const random = randomOf(7);
       const tenant = await tenantIn("Asia/Kolkata");
-      const from = Date.UTC(2026, 6, 7, 10);
+      const from = Date.UTC(2026, 6, 7, 12);
       const [busy, quiet] = [linksOf(1), linksOf(40)];
       await storeClicks(one(), tenant, randomClicks(random, { from, until: from + hourMs, links: busy, count: 620 }));
       await storeClicks(
         one(),
         tenant,
-        randomClicks(random, { from, until: from + 5 * hourMs, links: quiet, count: 900 }),
+        randomClicks(random, { from, until: from + 3 * hourMs, links: quiet, count: 900 }),
       );
-      const now = from + 4 * hourMs + settledMs;
-      await condense(one(), { now });
+      const partsAt = async (now: number) => {
+        await condense(one(), { now });
+        await requireExact(tenant, now);
+        return (await storedRollups(one(), tenant)).filter(({ grain }) => grain === grains.part);
+      };
+      const quarters = await partsAt(from + 2.5 * hourMs + settledMs);
+      expect(new Set(quarters.map(({ start, until }) => until - start))).toEqual(new Set([quarterMs]));
+      expect(quarters.filter(({ subject }) => subject === busy[0]).map(({ start }) => start)).toEqual(
+        [0, 1, 2, 3].map((place) => from + place * quarterMs),
+      );
+      expect(quarters.some(({ subject }) => quiet.includes(subject as (typeof quiet)[number]))).toBe(false);
+      const parts = await partsAt(from + 3 * hourMs + settledMs);
+      expect(new Set(parts.map(({ start, until }) => until - start))).toEqual(new Set([partMs]));
+      expect(parts.some(({ subject }) => quiet.includes(subject as (typeof quiet)[number]))).toBe(true);
+    });
+
+    test("weeks are those with 100 clicks, from Monday, and are deleted before their days", async () => {
+      const tenant = await tenantIn("America/New_York");
+      const from = Date.UTC(2026, 9, 26, 4); // a Monday there; clocks change on the Sunday
+      const [busy, quiet] = [linksOf(1), linksOf(1)];
+      const [week, count] = [{ from, until: from + 7 * dayMs }, 150];
+      await storeClicks(one(), tenant, randomClicks(randomOf(8), { ...week, links: busy, count }));
+      await storeClicks(one(), tenant, randomClicks(randomOf(9), { ...week, links: quiet, count: 90 }));
+      const weeksAt = async (now: number) => {
+        await condense(one(), { now });
+        const rows = await storedRollups(one(), tenant);
+        return rows.filter(({ grain }) => grain === grains.week);
+      };
+      expect(await weeksAt(from + 7 * dayMs)).toEqual([]);
+      const now = from + 7 * dayMs + hourMs + settledMs;
+      const weeks = await weeksAt(now);
       await requireExact(tenant, now);
-      const hours = (await storedRollups(one(), tenant)).filter(({ grain }) => grain === grains.hour);
-      expect(hours.some(({ subject }) => subject === busy[0])).toBe(true);
-      expect(hours.some(({ subject }) => quiet.includes(subject as (typeof quiet)[number]))).toBe(false);
+      expect(weeks.some(({ subject }) => subject === busy[0])).toBe(true);
+      expect(weeks.some(({ subject }) => subject === quiet[0])).toBe(false);
+      expect(weeks.every(({ start, until }) => start === from && until === from + 7 * dayMs + hourMs)).toBe(true);
+      const later = from + 110 * dayMs;
+      await condense(one(), { now: later });
+      await purgeClicks(one(), later);
+      expect(await weeksAt(later)).toEqual([]);
+      const left = await storedRollups(one(), tenant);
+      expect(new Set(left.map(({ grain }) => grain))).toEqual(new Set<number>([grains.day, grains.month]));
     });
 
     test("a link with more clicks than a page holds is counted in parts", async () => {
@@ -172,7 +208,7 @@ onEachDatabase(({ create, openTwo }) => {
       }
     });
 
-    test("nothing that has not ended 15 minutes ago", async () => {
+    test("nothing that has not ended two and a half minutes ago", async () => {
       const tenant = await tenantIn("UTC");
       const from = Date.UTC(2026, 6, 7);
       await storeClicks(
@@ -377,8 +413,8 @@ onEachDatabase(({ create, openTwo }) => {
           (await countOf("click_overflow", tenant)).length,
       );
       expect(await countOf("clicks", other)).toHaveLength(other.clicks.filter(({ itemised }) => itemised).length);
-      expect((await storedRollups(one(), tenant)).filter(({ grain }) => grain !== grains.hour)).toEqual(
-        before.filter(({ grain }) => grain !== grains.hour),
+      expect((await storedRollups(one(), tenant)).filter(({ grain }) => grain !== grains.part)).toEqual(
+        before.filter(({ grain }) => grain !== grains.part),
       );
     });
 

@@ -10,12 +10,13 @@ import {
   isPerson,
   none,
   other,
+  quarterMs,
   quarterOf,
   tooLate,
   utcDay,
 } from "../../src/clicks/click.ts";
-import { shelfOf } from "../../src/clicks/event-shelves.ts";
-import { naturalDay, naturalMonthStart } from "../../src/clicks/events/days.ts";
+import { partMs, shelfOf } from "../../src/clicks/event-shelves.ts";
+import { naturalDay, naturalStart } from "../../src/clicks/events/days.ts";
 import {
   addOverflowValue,
   newOverflowTally,
@@ -24,7 +25,7 @@ import {
 } from "../../src/clicks/events/overflow-tally.ts";
 import { overflowText } from "../../src/clicks/events/overflow-text.ts";
 import { readTally, writeTally, writeTallyText } from "../../src/clicks/rollups/packed.ts";
-import { type Grain, grains } from "../../src/clicks/rollups/periods.ts";
+import { type CalendarGrain, type Grain, grains, leastClicks } from "../../src/clicks/rollups/periods.ts";
 import {
   addClick,
   addTally,
@@ -129,7 +130,7 @@ export async function storeClicks(sql: Sql, tenant: ClickTenant, clicks: readonl
 export async function storeLate(sql: Sql, tenant: ClickTenant, clicks: readonly TestClick[]): Promise<void> {
   await sql.transaction(async (trx) => {
     const own = ofTenant(trx, tenant.id);
-    const columns = ["late", "hours_until", "days_until", "months_until"] as const;
+    const columns = ["late", "hours_until", "days_until", "weeks_until", "months_until"] as const;
     const row = await sql.forUpdate(own.selectFrom("click_tenants").select(columns)).executeTakeFirstOrThrow();
     let progress = { ...row, late: row.late + clicks.length };
     await storeWithin(trx, tenant, clicks);
@@ -137,9 +138,10 @@ export async function storeLate(sql: Sql, tenant: ClickTenant, clicks: readonly 
       const day = dayIn(tenant.zone, click.at);
       progress = {
         ...progress,
-        hours_until: Math.min(progress.hours_until, click.at - (click.at % 3_600_000)),
+        hours_until: Math.min(progress.hours_until, quarterOf(click.at)),
         days_until: Math.min(progress.days_until, day.start),
-        months_until: Math.min(progress.months_until, naturalMonthStart(click.at, tenant.zone)),
+        weeks_until: Math.min(progress.weeks_until, naturalStart.week(click.at, tenant.zone)),
+        months_until: Math.min(progress.months_until, naturalStart.month(click.at, tenant.zone)),
       };
       await trx
         .deleteFrom("click_rollups")
@@ -307,7 +309,10 @@ export function expectedRollups(tenant: ClickTenant, settled: number): RollupRow
     known = { clicks, rows: reckonRollups(tenant) };
     reckoned.set(tenant, known);
   }
-  return known.rows.filter(({ until }) => until <= settled);
+  // Quarters of an hour are replaced when their three hours are over.
+  const isReplaced = ({ start, until }: RollupRow) =>
+    until - start === quarterMs && start - (start % partMs) + partMs <= settled;
+  return known.rows.filter((row) => row.until <= settled && !isReplaced(row));
 }
 
 /** Those of all periods, ended or not. */
@@ -328,22 +333,33 @@ function reckonRollups(tenant: ClickTenant): RollupRow[] {
       const row = { subject, grain: grains[grain], start, until };
       rows.push({ ...row, tally: readTally(writeTally(tally, start), start) });
     };
-    for (const [start, some] of Map.groupBy(clicks, ({ at }) => at - (at % 3_600_000))) {
-      if (some.length >= 500) add("hour", start, start + 3_600_000, tallyOfClicks(some, bit, isGroup));
+    for (const [ms, least] of [
+      [quarterMs, leastClicks.quarter],
+      [partMs, leastClicks.part],
+    ] as const) {
+      for (const [start, some] of Map.groupBy(clicks, ({ at }) => at - (at % ms))) {
+        if (some.length >= least) add("part", start, start + ms, tallyOfClicks(some, bit, isGroup));
+      }
     }
-    const months = new Map<number, Tally>();
+    const sums: Record<CalendarGrain, Map<number, Tally>> = { week: new Map(), month: new Map() };
     for (const [start, some] of Map.groupBy(clicks, ({ at }) => dayIn(tenant.zone, at).start)) {
       const tally = tallyOfClicks(some, bit, isGroup);
       add("day", start, dayIn(tenant.zone, start).until, tally);
-      const month = naturalMonthStart(start + 43_200_000, tenant.zone);
-      const sum = months.get(month) ?? newTally();
-      months.set(month, sum);
       const people = peopleOf(tally);
       const series = new Map([[start, { people, visitors: tally.visitors, rest: clicksOf(tally) - people }]]);
-      addTally(sum, { ...readTally(writeTally(tally, start), start), series });
+      for (const grain of ["week", "month"] as const) {
+        const natural = naturalStart[grain](start + 43_200_000, tenant.zone);
+        const sum = sums[grain].get(natural) ?? newTally();
+        sums[grain].set(natural, sum);
+        addTally(sum, { ...readTally(writeTally(tally, start), start), series });
+      }
     }
-    for (const [start, tally] of months) {
-      add("month", start, naturalMonthStart(start + 33 * 86_400_000, tenant.zone), tally);
+    for (const [start, tally] of sums.week) {
+      const until = naturalStart.week(start + 9 * 86_400_000, tenant.zone);
+      if (clicksOf(tally) >= leastClicks.week) add("week", start, until, tally);
+    }
+    for (const [start, tally] of sums.month) {
+      add("month", start, naturalStart.month(start + 33 * 86_400_000, tenant.zone), tally);
     }
   }
   return rows.toSorted(inOrder);

@@ -667,6 +667,22 @@ onEachDatabase(({ open, openTwo }) => {
     });
   });
 
+  test("a server whose clock is behind has no late clicks, and stores the database's time", async () => {
+    const [sql] = await openTwo();
+    const acme = await clickTenant(sql, "acme");
+    const behindMs = 5 * minuteMs;
+    const clock = { ...systemClock, now: () => systemClock.now() - behindMs };
+    const writer = createClickWriter({ sql, secret, writerId: "behind", clock });
+    const link = acme.link(1);
+    const bare = [{ link, quarter: quarterOf(clock.now()), reasons: { counted: 2 } }];
+    const { late, corrected, events } = await writer.write(1, batchOf([{ link, at: clock.now() }], bare));
+    expect({ late, corrected, events }).toEqual({ late: 0, corrected: 0, events: 1 });
+    const [stored] = await sql.db.selectFrom("clicks").select("at").where("tenant", "=", acme.number).execute();
+    // The clock of SQLite is the server's.
+    const now = sql.dialect === "sqlite" ? clock.now() : systemClock.now();
+    expect(Math.abs((stored?.at ?? 0) - now)).toBeLessThan(minuteMs);
+  });
+
   describe("late clicks", () => {
     test("delete the roll-ups that lack them, and move the tenant's progress back", async () => {
       const [sql] = await openTwo();
@@ -683,12 +699,13 @@ onEachDatabase(({ open, openTwo }) => {
       );
       const groups = await ofTenant(sql.db, acme.id).selectFrom("click_groups").select("number").execute();
       const hour = noon - 2 * hourMs;
-      const [day, month] = [Date.UTC(2026, 10, 17), Date.UTC(2026, 10, 1)];
+      const [day, week, month] = [Date.UTC(2026, 10, 17), Date.UTC(2026, 10, 16), Date.UTC(2026, 10, 1)];
       const subjects = [1, acme.number, ...groups.map(({ number }) => number), 2, globex.number];
       const periods = [
         ...[hour - hourMs, hour, hour + hourMs].map((start) => ({ grain: 1, start, until: start + hourMs })),
         ...[day - dayMs, day].map((start) => ({ grain: 2, start, until: start + dayMs })),
         ...[Date.UTC(2026, 9, 1), month].map((start) => ({ grain: 3, start, until: start + 30 * dayMs })),
+        ...[week - 7 * dayMs, week].map((start) => ({ grain: 4, start, until: start + 7 * dayMs })),
       ];
       const counts = { reasons: "[]", visitors: 0, itemised: 0, series: "[]", facts: "{}" };
       await sql.db
@@ -697,31 +714,34 @@ onEachDatabase(({ open, openTwo }) => {
           subjects.flatMap((subject) => periods.map((period) => ({ ...counts, ...period, subject: subject as never }))),
         )
         .execute();
-      const progress = { hours_until: noon - hourMs, days_until: noon, months_until: noon };
+      const progress = { hours_until: noon - hourMs, days_until: noon, weeks_until: noon, months_until: noon };
       for (const { id } of [acme, globex])
         await ofTenant(sql.db, id).updateTable("click_tenants").set(progress).execute();
 
-      expect((await writer.write(2, batchOf([{ link, at: noon - 9 * minuteMs }]))).late).toBe(0);
-      expect((await sql.db.selectFrom("click_rollups").select("start").execute()).length).toBe(subjects.length * 7);
+      expect((await writer.write(2, batchOf([{ link, at: noon - 59_000 }]))).late).toBe(0);
+      expect((await sql.db.selectFrom("click_rollups").select("start").execute()).length).toBe(subjects.length * 9);
       expect((await writer.write(3, batchOf([{ link, at: clickAt }]))).late).toBe(1);
       const left = await sql.db.selectFrom("click_rollups").select(["subject", "grain", "start"]).execute();
+      const keyOf = ({ grain, start }: { readonly grain: number; readonly start: number }) => `${grain} ${start}`;
       const ofSubject = (subject: number) =>
         left
           .filter((row) => row.subject === subject)
-          .map(({ start }) => start)
+          .map(keyOf)
           .toSorted();
+      const gone = [`1 ${hour}`, `2 ${day}`, `4 ${week}`, `3 ${month}`];
       const kept = periods
-        .map(({ start }) => start)
-        .filter((start) => ![hour, day, month].includes(start))
+        .map(keyOf)
+        .filter((key) => !gone.includes(key))
         .toSorted();
       for (const subject of subjects.slice(0, 4)) expect(ofSubject(subject)).toEqual(kept);
-      for (const subject of subjects.slice(4)) expect(ofSubject(subject).length).toBe(7);
+      for (const subject of subjects.slice(4)) expect(ofSubject(subject).length).toBe(9);
       const progressOf = async ({ id }: TestTenant) =>
         await ofTenant(sql.db, id)
           .selectFrom("click_tenants")
-          .select(["late", "hours_until", "days_until", "months_until"])
+          .select(["late", "hours_until", "days_until", "weeks_until", "months_until"])
           .executeTakeFirstOrThrow();
-      expect(await progressOf(acme)).toEqual({ late: 1, hours_until: hour, days_until: day, months_until: month });
+      const back = { hours_until: quarterOf(clickAt), days_until: day, weeks_until: week, months_until: month };
+      expect(await progressOf(acme)).toEqual({ late: 1, ...back });
       expect(await progressOf(globex)).toEqual({ late: 0, ...progress });
 
       const bare = [{ link, quarter: quarterOf(clickAt), reasons: { counted: 2 } }];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { naturalDay, naturalMonthStart } from "./days.ts";
+import { naturalDay, naturalStart } from "./days.ts";
 
 const iso = (at: number) => new Date(at).toISOString().replace(":00.000Z", "Z");
 const dayOf = (at: string, zone: string) => {
@@ -61,8 +61,19 @@ describe("a day of a zone", () => {
   });
 });
 
+test("a week begins with its Monday", () => {
+  const weekOf = (at: string, zone: string) => iso(naturalStart.week(Date.parse(at), zone));
+  expect(weekOf("2026-11-17T12:00Z", "UTC")).toBe("2026-11-16T00:00Z");
+  expect(weekOf("2026-11-16T00:00Z", "UTC")).toBe("2026-11-16T00:00Z");
+  expect(weekOf("2026-11-15T23:59Z", "UTC")).toBe("2026-11-09T00:00Z");
+  expect(weekOf("2026-11-16T03:00Z", "America/New_York")).toBe("2026-11-09T05:00Z");
+  // The clocks change on a Sunday.
+  expect(weekOf("2026-11-01T20:00Z", "America/New_York")).toBe("2026-10-26T04:00Z");
+  expect(weekOf("2026-11-15T10:30Z", "Pacific/Kiritimati")).toBe("2026-11-15T10:00Z");
+});
+
 test("a month begins with its first day", () => {
-  const monthOf = (at: string, zone: string) => iso(naturalMonthStart(Date.parse(at), zone));
+  const monthOf = (at: string, zone: string) => iso(naturalStart.month(Date.parse(at), zone));
   expect(monthOf("2026-11-17T12:00Z", "UTC")).toBe("2026-11-01T00:00Z");
   expect(monthOf("2026-11-17T12:00Z", "America/New_York")).toBe("2026-11-01T04:00Z");
   expect(monthOf("2026-12-31T22:59Z", "Europe/Berlin")).toBe("2026-11-30T23:00Z");

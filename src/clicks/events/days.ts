@@ -25,11 +25,24 @@ export function naturalDay(at: number, zone: string): DayRange {
   };
 }
 
-/** When the calendar month of `at` began in this zone. */
-export function naturalMonthStart(at: number, zone: string): number {
-  const dateAt = datesIn(zone);
-  const month = dateAt(at).slice(0, "2026-11".length);
-  return firstTime(at - 32 * 24 * hourMs, at, (time) => dateAt(time).slice(0, month.length) >= month);
+/** When the calendar week, which begins on Monday, or month of `at` began in this zone. */
+export const naturalStart = {
+  week(at: number, zone: string): number {
+    const dateAt = datesIn(zone);
+    const monday = mondayBefore(dateAt(at));
+    return firstTime(at - 9 * 24 * hourMs, at, (time) => dateAt(time) >= monday);
+  },
+  month(at: number, zone: string): number {
+    const dateAt = datesIn(zone);
+    const month = dateAt(at).slice(0, "2026-11".length);
+    return firstTime(at - 32 * 24 * hourMs, at, (time) => dateAt(time).slice(0, month.length) >= month);
+  },
+} as const;
+
+function mondayBefore(date: string): string {
+  const time = Date.parse(date);
+  const daysSince = (new Date(time).getUTCDay() + 6) % 7;
+  return new Date(time - daysSince * 24 * hourMs).toISOString().slice(0, "2026-11-18".length);
 }
 
 /** The first minute in the range with this property, which the last one has. */

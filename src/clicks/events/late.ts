@@ -1,9 +1,11 @@
+import { dayMs } from "../../base/clock.ts";
 import type { TenantId } from "../../base/ids.ts";
 import type { GroupNumber, LinkNumber } from "../../sql/schema.ts";
 import { type Params, statement } from "../../sql/statement.ts";
 import { type Db, ofTenant, type TenantDb } from "../../sql/tenant-db.ts";
-import { longestDayMs } from "../rollups/periods.ts";
-import { type DayRange, naturalMonthStart } from "./days.ts";
+import { partMs } from "../event-shelves.ts";
+import { type CalendarGrain, grains, longestDayMs } from "../rollups/periods.ts";
+import { type DayRange, naturalStart } from "./days.ts";
 import type { Step } from "./step.ts";
 import type { LockedTenant } from "./tenant-days.ts";
 
@@ -28,36 +30,38 @@ export interface LateClick {
 
 type Locked = ReadonlyMap<TenantId, LockedTenant>;
 
-/** By the database's time. Condensing leaves a period alone until 15 minutes after its end. */
-export const lateMs = 10 * 60_000;
+/** By the database's time. Clicks are written within seconds; condensing waits longer than this and than a transaction (`settledMs`). */
+export const lateMs = 60_000;
 
-export const hourGrain = 1;
-export const dayGrain = 2;
-export const monthGrain = 3;
-
-const hourMs = 3_600_000;
-/** No month is longer: rows that begin earlier cannot contain the click. */
-const longestMonthMs = 34 * 24 * hourMs;
+/** No week or month is longer: rows that begin earlier cannot contain the click. */
+const longestMs = { week: 9 * dayMs, month: 34 * dayMs } as const;
 const listMost = 256;
+const calendarGrains: readonly CalendarGrain[] = ["week", "month"];
 
 async function undoForTenant({ trx }: Step, clicks: readonly LateClick[], before: LockedTenant): Promise<void> {
-  const until = { hours: before.hours_until, days: before.days_until, months: before.months_until };
+  const until = {
+    ...{ hours: before.hours_until, days: before.days_until },
+    ...{ week: before.weeks_until, month: before.months_until },
+  };
   for (const [quarter, ofQuarter] of Map.groupBy(clicks, (click) => click.quarter)) {
-    const hour = quarter - (quarter % hourMs);
     const subjects = [...new Set(ofQuarter.flatMap((click) => click.subjects))].sort((a, b) => a - b);
     for (let start = 0; start < subjects.length; start += listMost) {
       const some = { subjects: subjects.slice(start, start + listMost), quarter };
-      await deletePeriods.run(trx, { ...some, grain: hourGrain, after: hour - 1 });
-      await deletePeriods.run(trx, { ...some, grain: dayGrain, after: quarter - longestDayMs });
-      const months = await deletePeriods.all(trx, { ...some, grain: monthGrain, after: quarter - longestMonthMs });
-      for (const month of months) until.months = Math.min(until.months, month.start);
+      await deletePeriods.run(trx, { ...some, grain: grains.part, after: quarter - partMs });
+      await deletePeriods.run(trx, { ...some, grain: grains.day, after: quarter - longestDayMs });
+      for (const grain of calendarGrains) {
+        const rows = await deletePeriods.all(trx, { ...some, grain: grains[grain], after: quarter - longestMs[grain] });
+        for (const { start } of rows) until[grain] = Math.min(until[grain], start);
+      }
     }
-    until.hours = Math.min(until.hours, hour);
+    until.hours = Math.min(until.hours, quarter);
     for (const { day } of ofQuarter) until.days = Math.min(until.days, day.start);
-    until.months = Math.min(until.months, naturalMonthStart(quarter, before.zone));
+    for (const grain of calendarGrains)
+      until[grain] = Math.min(until[grain], naturalStart[grain](quarter, before.zone));
   }
   const own = ofTenant(trx, before.tenant_id);
-  await setProgress.run(own, { hours_until: until.hours, days_until: until.days, months_until: until.months });
+  const days = { hours_until: until.hours, days_until: until.days };
+  await setProgress.run(own, { ...days, weeks_until: until.week, months_until: until.month });
 }
 
 function requireLock(locked: Locked, tenant: TenantId): LockedTenant {
@@ -85,11 +89,11 @@ const deletePeriods = statement((db: Db, { subjects, grain, quarter, after }: Pa
     .returning("start"),
 );
 
-const setProgress = statement(
-  (own: TenantDb, progress: Params<Pick<LockedTenant, "hours_until" | "days_until" | "months_until">>) =>
-    own.updateTable("click_tenants").set({
-      hours_until: progress.hours_until,
-      days_until: progress.days_until,
-      months_until: progress.months_until,
-    }),
+const setProgress = statement((own: TenantDb, progress: Params<Omit<LockedTenant, "tenant_id" | "zone">>) =>
+  own.updateTable("click_tenants").set({
+    hours_until: progress.hours_until,
+    days_until: progress.days_until,
+    weeks_until: progress.weeks_until,
+    months_until: progress.months_until,
+  }),
 );

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { Selectable } from "kysely";
 import { BoundedMap } from "../../base/bounded-map.ts";
 import type { TenantId } from "../../base/ids.ts";
 import { type BulkInsert, type BulkValue, bulkInsert } from "../../sql/bulk.ts";
@@ -43,7 +44,9 @@ export interface FoundDays {
   readonly locked: ReadonlyMap<TenantId, LockedTenant>;
 }
 
-export type LockedTenant = Pick<ClickTenantTable, "tenant_id" | "zone" | "hours_until" | "days_until" | "months_until">;
+export type LockedTenant = Selectable<
+  Pick<ClickTenantTable, "tenant_id" | "zone" | "hours_until" | "days_until" | "weeks_until" | "months_until">
+>;
 
 /**
  * Visitors are recognised until so long after the end of a day, for the clicks of its last seconds. Salts and hashes are
@@ -63,17 +66,17 @@ export function createTenantDays(sql: Sql, secret: Uint8Array): TenantDays {
     into: "click_tenants",
     columns: {
       ...{ tenant_id: "text", zone: "text", facts: "integer", late: "bigint" },
-      ...{ hours_until: "bigint", days_until: "bigint", months_until: "bigint" },
+      ...{ hours_until: "bigint", days_until: "bigint", weeks_until: "bigint", months_until: "bigint" },
     },
     tail: `on conflict (tenant_id) do update set late = click_tenants.late + excluded.late
-      returning tenant_id, zone, hours_until, days_until, months_until`,
+      returning tenant_id, zone, hours_until, days_until, weeks_until, months_until`,
   });
 
   /** In the order of ids, so that two processes cannot deadlock. */
   async function lock(trx: Trx, tenants: ReadonlyMap<TenantId, number>): Promise<Map<TenantId, LockedTenant>> {
     const values: BulkValue[] = [];
     for (const [id, late] of [...tenants].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      values.push(id, defaultZone, 1, late, 0, 0, 0);
+      values.push(id, defaultZone, 1, late, 0, 0, 0, 0);
     }
     const rows = await lockTenants.run(acrossTenants(trx), values);
     return new Map(rows.map((row) => [row.tenant_id, row]));

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { grains } from "../rollups/periods.ts";
+import { countsByDay, grains } from "../rollups/periods.ts";
 import { type CoverSettings, coverOf, overlaps, type RollupPeriod, without } from "./cover.ts";
 import type { Span } from "./query.ts";
 
-/** A small calendar: an hour is 4 quarter hours, a day 6 hours, a month 5 days. The unit is a quarter hour. */
-const [hour, day, month] = [4, 24, 120];
+/** A small calendar: an hour is 4 quarter hours, a part 3 hours, a day 2 parts, a week 2 days, a month 5 days. The unit is a quarter hour. */
+const [hour, part, day, week, month] = [4, 12, 24, 48, 120];
 const end = 4 * month;
 
 interface Choice {
@@ -26,8 +26,10 @@ const choices: fc.Arbitrary<Choice> = fc
     byDay: fc.boolean(),
     quiet: fc.array(fc.boolean(), { minLength: end / day, maxLength: end / day }),
     busyHours: fc.array(fc.boolean(), { minLength: end / hour, maxLength: end / hour }),
+    busyParts: fc.array(fc.boolean(), { minLength: end / part, maxLength: end / part }),
+    busyWeeks: fc.array(fc.boolean(), { minLength: end / week, maxLength: end / week }),
   })
-  .map(({ ends, every, shift, condensed, rollupsFrom, eventsFrom, daysFrom, byDay, quiet, busyHours }) => {
+  .map(({ ends, every, shift, condensed, rollupsFrom, eventsFrom, daysFrom, byDay, quiet, ...busy }) => {
     const [from = 0, to = 0] = ends.toSorted((a, b) => a - b);
     const starts = [from];
     for (let at = shift; at < to; at += every) if (at > from) starts.push(at);
@@ -35,9 +37,14 @@ const choices: fc.Arbitrary<Choice> = fc
     const periods = (grain: number, length: number) =>
       Array.from({ length: end / length }, (_, i) => ({ grain, from: i * length, to: (i + 1) * length }));
     const rows = [
-      ...periods(grains.hour, hour).filter((_, i) => busyHours[i]),
+      ...periods(grains.part, hour).filter((_, i) => busy.busyHours[i]),
+      ...periods(grains.part, part).filter((_, i) => busy.busyParts[i]),
       ...periods(grains.day, day).filter(
         (one, i) => one.to <= condensedUntil && one.from >= daysFrom * day && !quiet[i],
+      ),
+      // Weeks are kept for less time than days.
+      ...periods(grains.week, week).filter(
+        (one, i) => one.to <= condensedUntil && one.from >= daysFrom * day && busy.busyWeeks[i],
       ),
       ...periods(grains.month, month).filter((one) => one.to <= condensedUntil && one.from >= rollupsFrom),
     ];
@@ -77,11 +84,13 @@ describe("what a report reads", () => {
 
   test("leaves out nothing but condensed periods without a roll-up", () =>
     eachCover(({ whole, gaps, ofMonths }, { span, rows, settings }) => {
+      // A part of a day or a week may be missing: what lies below it has its clicks.
+      const isNeeded = ({ grain }: RollupPeriod) => grain === grains.day || grain === grains.month;
       const left = without([span], [...whole, ...gaps, ...ofMonths]);
       const isQuiet = (part: Span) =>
         part.to <= settings.condensedUntil &&
         part.from >= Math.min(settings.rollupsFrom, settings.condensedUntil) &&
-        !rows.some((row) => row.grain !== grains.hour && overlaps(row, part) && !whole.includes(row));
+        !rows.some((row) => isNeeded(row) && overlaps(row, part) && !whole.includes(row));
       expect(left.filter((part) => !isQuiet(part))).toEqual([]);
       expect(sizeOf(left) + sizeOf(whole) + sizeOf(gaps) + sizeOf(ofMonths)).toBe(span.to - span.from);
     }));
@@ -95,9 +104,19 @@ describe("what a report reads", () => {
       expect(ofMonths.filter(isRead)).toEqual([]);
     }));
 
-  test("never counts a month where an interval begins within one of its days", () =>
+  test("is the month, week, day or part that contains others, where it is within the range", () =>
+    eachCover(({ whole }, { rows, span }) => {
+      for (const row of rows.filter(
+        ({ grain, from, to }) => grain <= grains.day && from >= span.from && to <= span.to,
+      )) {
+        const within = whole.filter((one) => overlaps(one, row));
+        expect(within.some((one) => one.from <= row.from && one.to >= row.to)).toBe(true);
+      }
+    }));
+
+  test("never counts a week or month where an interval begins within one of its days", () =>
     eachCover(({ whole }, { settings: { starts, days, daysFrom, byDay } }) => {
-      for (const row of whole.filter(({ grain }) => grain === grains.month)) {
+      for (const row of whole.filter(countsByDay)) {
         const within = starts.filter((start) => start > row.from && start < row.to);
         expect(within.filter((start) => !days.some(({ from }) => from === start))).toEqual([]);
         if (byDay && row.from >= daysFrom) expect(within).toEqual([]);

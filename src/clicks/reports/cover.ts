@@ -1,16 +1,16 @@
-import { type Grain, grains } from "../rollups/periods.ts";
+import { countsByDay, grains } from "../rollups/periods.ts";
 import type { Span } from "./query.ts";
 
 /**
  * Which roll-ups a report reads, and which parts of its range remain.
  *
- * The largest roll-ups that lie wholly within the range are read as they are. A month counts by day, so it is only used where
- * no interval of the report begins within one of its days. What remains is read from events, and only where there can be
+ * The largest roll-ups that lie wholly within the range are read as they are. Weeks and months count by day, so they are only used where
+ * no interval of the report begins within one of their days. What remains is read from events, and only where there can be
  * any: before `condensedUntil` a period without a roll-up has no clicks, except before `rollupsFrom`.
  *
  * A roll-up that the range cuts still says how many clicks its quarter hours (or days, for a month) have. Its events may be
  * gone; then these clicks are known, but not their values. `cut` lists such roll-ups. Of a month that is cut, events are read
- * where its days have no roll-ups any more and all events are kept.
+ * where its days have no roll-ups any more and all events are kept; a week that is cut has its days.
  */
 export interface RollupPeriod extends Span {
   readonly grain: number;
@@ -32,7 +32,7 @@ export interface Cover<Row> {
 export interface CoverSettings {
   /** Starts of the report's intervals. */
   readonly starts: readonly number[];
-  /** Days of the tenant, for months. */
+  /** Days of the tenant, for weeks and months. */
   readonly days: readonly Span[];
   readonly condensedUntil: number;
   /** The subject has had roll-ups since then: a tag may have had clicks before. */
@@ -41,7 +41,7 @@ export interface CoverSettings {
   readonly eventsFrom: number;
   /** Days that begin later have a roll-up, if they have clicks. */
   readonly daysFrom: number;
-  /** Whether a month is read day by day where it can be, unless it is within one interval. */
+  /** Whether weeks and months are read day by day where they can be, unless they are within one interval. */
   readonly byDay: boolean;
 }
 
@@ -54,12 +54,10 @@ export function coverOf<Row extends RollupPeriod>(
   const splitDays = days.filter((day) => hasWithin(starts, day));
   const isSplit = (row: Row) =>
     splitDays.some((day) => overlaps(day, row)) || (byDay && row.from >= daysFrom && hasWithin(starts, row));
-  const fits = (row: Row) => isInside(row) && (row.grain !== grains.month || !isSplit(row));
+  const fits = (row: Row) => isInside(row) && (!countsByDay(row) || !isSplit(row));
   const whole: Row[] = [];
-  for (const grain of ["month", "day", "hour"] as const satisfies readonly Grain[]) {
-    for (const row of rows) {
-      if (row.grain === grains[grain] && fits(row) && !whole.some((other) => overlaps(other, row))) whole.push(row);
-    }
+  for (const row of rows.toSorted((a, b) => b.to - b.from - (a.to - a.from))) {
+    if (fits(row) && !whole.some((other) => overlaps(other, row))) whole.push(row);
   }
   const remaining = without([{ from, to }], whole);
   const leftOver = (grain: number, ranges: readonly Span[]) =>

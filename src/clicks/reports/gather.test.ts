@@ -22,6 +22,6 @@ test("a day that is not condensed as a whole, or whose roll-ups are deleted, is 
 });
 
 test("hours and months do not tell which days have clicks", () => {
-  const others = [grains.hour, grains.month].map((grain) => ({ ...day(100 * dayMs, 110 * dayMs), grain }));
+  const others = [grains.part, grains.month].map((grain) => ({ ...day(100 * dayMs, 110 * dayMs), grain }));
   expect(emptyDaysIn(all, others, all).size).toBe(10);
 });

@@ -20,7 +20,7 @@ export async function periodsOf({ db }: Sql, subject: number, { from, to }: Span
     .selectFrom("click_rollups")
     .select(["grain", "start", "until"])
     .where("subject", "=", subject as never)
-    .where("grain", "in", [grains.hour, grains.day, grains.month])
+    .where("grain", "in", Object.values(grains))
     .where("start", ">=", from - longestMs)
     .where("start", "<", to)
     .where("until", ">", from)

@@ -2,9 +2,10 @@ import { dayMs } from "../../base/clock.ts";
 import type { GroupNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { ofTenant } from "../../sql/tenant-db.ts";
-import { none } from "../click.ts";
-import { everyLevel, shelvesOf } from "../event-shelves.ts";
+import { none, quarterMs } from "../click.ts";
+import { everyLevel, partMs, shelvesOf } from "../event-shelves.ts";
 import { readTagList } from "../events/tag-list.ts";
+import { condenseCalendar } from "./calendar.ts";
 import {
   activeLinks,
   type CountedRange,
@@ -14,16 +15,15 @@ import {
   type SubjectCounts,
   talliesOf,
 } from "./count.ts";
-import { condenseMonths } from "./months.ts";
-import { busyClicks, type ClickPeriod, hoursKeptDays, settledMs } from "./periods.ts";
+import { type ClickPeriod, leastClicks, partsKeptDays, settledMs } from "./periods.ts";
 import { isAhead, takeBack } from "./take-back.ts";
 import { clicksOf, type Tally } from "./tally.ts";
 import type { ValueNames } from "./value-names.ts";
 import { type CondensedTenant, type Progress, replaceRollups, type Subject } from "./write-rollups.ts";
 
 /**
- * Condenses a tenant's clicks: ended hours of busy links and groups, then its days, then its months. A period is replaced as
- * a whole from what lies below it: hours and days from events and overflow, months from days.
+ * Condenses a tenant's clicks: ended parts of a day of busy links and groups, then its days, then its weeks and months. A period is replaced
+ * as a whole from what lies below it: parts and days from events and overflow, weeks and months from days.
  *
  * It goes in chunks: each reads and counts some links without a lock, and writes their rows in one short transaction. The
  * sums of groups are kept in memory and written last, with the tenant's progress. A process that is killed in between has
@@ -45,7 +45,7 @@ export async function* condenseTenant(
     await takeBack(sql, tenant, now);
     return;
   }
-  if (!(yield* condenseHours(sql, tenant, names, now, settled))) return;
+  if (!(yield* condenseParts(sql, tenant, names, now, settled))) return;
   const days = await endedDays(sql, tenant, settled);
   let daysUntil = tenant.daysUntil;
   for (const { start, until } of days) {
@@ -53,7 +53,8 @@ export async function* condenseTenant(
     if (!(yield* condensePeriod(sql, tenant, names, period, { least: 1, progress: { days_until: until } }))) return;
     daysUntil = until;
   }
-  yield* condenseMonths(sql, { ...tenant, daysUntil }, settled);
+  yield* condenseCalendar(sql, { ...tenant, daysUntil }, "week", settled);
+  yield* condenseCalendar(sql, { ...tenant, daysUntil }, "month", settled);
 }
 
 /** A run that catches up after a long time does not hold all days of a tenant. */
@@ -70,17 +71,19 @@ const endedDays = ({ db }: Sql, { number, daysUntil }: CondensedTenant, settled:
     .limit(daysAtOnce)
     .execute();
 
-const hourMs = 3_600_000;
-
-async function* condenseHours(
+/**
+ * The quarters of an hour since the last three hours that are over, and these as a whole: what a report reads from events is at most the
+ * last twenty minutes of a busy link or group, and it has at most eleven rows of quarters.
+ */
+async function* condenseParts(
   sql: Sql,
   tenant: CondensedTenant,
   names: ValueNames,
   now: number,
   settled: number,
 ): AsyncGenerator<number, boolean> {
-  const end = settled - (settled % hourMs);
-  const begin = Math.max(tenant.hoursUntil, end - hoursKeptDays * dayMs);
+  const end = settled - (settled % quarterMs);
+  const begin = Math.max(tenant.partsUntil, end - partsKeptDays * dayMs);
   const days = await sql.db
     .selectFrom("click_days")
     .select(["start", "until"])
@@ -91,31 +94,39 @@ async function* condenseHours(
     .execute();
   const last = days.at(-1);
   if (last === undefined || begin >= end || now < begin) return true;
-  const hours = hoursWithin(days, begin, end);
-  for (const start of hours) {
-    const period: ClickPeriod = { grain: "hour", start, until: start + hourMs };
-    if (!(await isBusy(sql, { tenant: tenant.number, from: start, until: start + hourMs }))) continue;
-    const progress = { hours_until: period.until };
-    if (!(yield* condensePeriod(sql, tenant, names, period, { least: busyClicks, progress }))) return false;
+  for (const [start, until] of partsWithin(days, begin, end)) {
+    const period: ClickPeriod = { grain: "part", start, until };
+    const least = until - start === partMs ? leastClicks.part : leastClicks.quarter;
+    if (!(await isBusy(sql, { tenant: tenant.number, from: start, until }, least))) continue;
+    if (!(yield* condensePeriod(sql, tenant, names, period, { least, progress: { hours_until: until } }))) return false;
   }
-  const hours_until = Math.min(end, Math.ceil(last.until / hourMs) * hourMs);
+  const hours_until = Math.min(end, Math.ceil(last.until / quarterMs) * quarterMs);
   return replaceRollups(sql, tenant, { period: emptyPeriod, tallies: new Map(), progress: { hours_until } });
 }
 
-const emptyPeriod: ClickPeriod = { grain: "hour", start: 0, until: 0 };
+const emptyPeriod: ClickPeriod = { grain: "part", start: 0, until: 0 };
 
-/** The hours that have a part in one of the days. */
-function hoursWithin(days: readonly { start: number; until: number }[], begin: number, end: number): Set<number> {
-  const hours = new Set<number>();
+/** The parts of a day that touch one of these days: starts and ends, in order. Those that began before `begin` are replaced as a whole. */
+function partsWithin(
+  days: readonly { start: number; until: number }[],
+  begin: number,
+  end: number,
+): Map<number, number> {
+  const parts = new Map<number, number>();
   for (const { start, until } of days) {
-    const first = Math.max(begin, start);
-    for (let hour = first - (first % hourMs); hour < Math.min(until, end); hour += hourMs) hours.add(hour);
+    for (let at = Math.max(begin, start); at < Math.min(until, end); ) {
+      const part = at - (at % partMs);
+      const isOver = part + partMs <= end;
+      const from = isOver ? part : at - (at % quarterMs);
+      at = isOver ? part + partMs : from + quarterMs;
+      parts.set(from, at);
+    }
   }
-  return hours;
+  return parts;
 }
 
-/** Whether the tenant itself has enough clicks in an hour for a roll-up: if not, no link has. */
-async function isBusy({ db }: Sql, { tenant, from, until }: CountedRange): Promise<boolean> {
+/** Whether the tenant itself has enough clicks for a roll-up: if not, no link has. */
+async function isBusy({ db }: Sql, { tenant, from, until }: CountedRange, least: number): Promise<boolean> {
   const day = Math.floor(from / dayMs);
   const overflow = await db
     .selectFrom("click_overflow")
@@ -135,12 +146,12 @@ async function isBusy({ db }: Sql, { tenant, from, until }: CountedRange): Promi
     .where("level", "in", shelvesOf(everyLevel, { from, to: until }))
     .where("at", ">=", from)
     .where("at", "<", until)
-    .limit(busyClicks);
+    .limit(least);
   const { clicks } = await db
     .selectFrom(some.as("some"))
     .select((row) => row.fn.countAll<number>().as("clicks"))
     .executeTakeFirstOrThrow();
-  return clicks === busyClicks;
+  return clicks === least;
 }
 
 interface PeriodSettings {

@@ -3,10 +3,15 @@ import type { TenantId } from "../../base/ids.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { statement } from "../../sql/statement.ts";
 import { acrossTenants, type Db } from "../../sql/tenant-db.ts";
-import { hoursKeptDays, longestDayMs, settledMs } from "./periods.ts";
+import { quarterMs, utcDay } from "../click.ts";
+import { shelfOf } from "../event-shelves.ts";
+import { longestDayMs, partsKeptDays, settledMs } from "./periods.ts";
 import type { CondensedTenant } from "./write-rollups.ts";
 
-/** The tenants that have something to condense, in the order of their ids. */
+/**
+ * The tenants that have something to condense, in the order of their ids. Each is looked at once an hour, and one that may be busy every
+ * quarter of an hour: a sixteenth of all events has the level that is asked for. Weeks are made on the way: nobody misses one.
+ */
 export interface DueTenants {
   /** The database's time. */
   readonly now: number;
@@ -15,14 +20,24 @@ export interface DueTenants {
 }
 
 const hourMs = 3_600_000;
+const askedLevel = 3;
 
 export async function dueTenants({ db }: Sql, { now, after, limit }: DueTenants): Promise<CondensedTenant[]> {
   const settled = now - settledMs;
-  const hoursEnd = settled - (settled % hourMs);
+  const [hoursEnd, partsEnd] = [settled - (settled % hourMs), settled - (settled % quarterMs)];
   const rows = await acrossTenants(db)
     .selectFrom("click_tenants as c")
     .innerJoin("tenants as t", "t.id", "c.tenant_id")
-    .select(["t.id", "t.number", "c.zone", "c.late", "c.hours_until", "c.days_until", "c.months_until"])
+    .select([
+      "t.id",
+      "t.number",
+      "c.zone",
+      "c.late",
+      "c.hours_until",
+      "c.days_until",
+      "c.weeks_until",
+      "c.months_until",
+    ])
     .where("c.tenant_id", ">", after)
     .where((row) => {
       /** Its start is known roughly too, so that the key of the table finds it. */
@@ -33,21 +48,31 @@ export async function dueTenants({ db }: Sql, { now, after, limit }: DueTenants)
           .whereRef("d.tenant", "=", "t.number")
           .where("d.start", ">", row(progress, "-", longestDayMs))
           .whereRef("d.until", ">", progress);
-      const hours = daysAfter("c.hours_until")
-        .where("d.until", ">", hoursEnd - hoursKeptDays * dayMs)
+      const parts = daysAfter("c.hours_until")
+        .where("d.until", ">", hoursEnd - partsKeptDays * dayMs)
         .where("d.start", "<", hoursEnd)
         .where("c.hours_until", "<", hoursEnd);
+      const busy = row
+        .selectFrom("clicks as e")
+        .select("e.link")
+        .where("e.day", "=", utcDay(partsEnd - 1))
+        .whereRef("e.tenant", "=", "t.number")
+        .where("e.level", "=", shelfOf(askedLevel, partsEnd - 1))
+        .whereRef("e.at", ">=", "c.hours_until")
+        .where("e.at", "<", partsEnd);
       const ended = daysAfter("c.days_until").where("d.until", "<=", settled);
       const months = daysAfter("c.months_until").where("d.start", "<", endedMonths(settled));
-      const isAhead = (["c.hours_until", "c.days_until", "c.months_until"] as const).map((one) => row(one, ">", now));
-      return row.or([row.exists(hours), row.exists(ended), row.exists(months), ...isAhead]);
+      const isAhead = (["c.hours_until", "c.days_until", "c.weeks_until", "c.months_until"] as const).map((one) =>
+        row(one, ">", now),
+      );
+      return row.or([row.exists(parts), row.exists(busy), row.exists(ended), row.exists(months), ...isAhead]);
     })
     .orderBy("c.tenant_id")
     .limit(limit)
     .execute();
-  return rows.map(({ id, number, zone, late, hours_until, days_until, months_until }) => ({
+  return rows.map(({ id, number, zone, late, hours_until, days_until, weeks_until, months_until }) => ({
     ...{ id, number, zone, late },
-    ...{ hoursUntil: hours_until, daysUntil: days_until, monthsUntil: months_until },
+    ...{ partsUntil: hours_until, daysUntil: days_until, weeksUntil: weeks_until, monthsUntil: months_until },
   }));
 }
 

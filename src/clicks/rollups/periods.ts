@@ -1,6 +1,14 @@
-/** The periods that are condensed: what `click_rollups.grain` means. */
-export const grains = { hour: 1, day: 2, month: 3 } as const;
+/**
+ * The periods that are condensed: what `click_rollups.grain` means. A part of a day is a quarter of an hour, until its three hours are
+ * over and take the place of their quarters. Older versions wrote parts of an hour.
+ */
+export const grains = { part: 1, day: 2, month: 3, week: 4 } as const;
 export type Grain = keyof typeof grains;
+/** Made of whole days, and counted by day. */
+export type CalendarGrain = "week" | "month";
+
+export const countsByDay = ({ grain }: { readonly grain: number }): boolean =>
+  grain === grains.week || grain === grains.month;
 
 export interface ClickPeriod {
   readonly grain: Grain;
@@ -9,16 +17,20 @@ export interface ClickPeriod {
 }
 
 /**
- * A click that is written later than ten minutes after it happened is late, and a transaction lasts five seconds at most. So
- * the clicks of a period that ended this long ago are complete, except for late ones, which take the tenant's lock.
+ * A click that is written later than a minute after it happened is late, and a transaction lasts a minute at most. So the clicks of
+ * what is this long ago are complete, except for late ones, which take the tenant's lock.
  */
-export const settledMs = 15 * 60_000;
+export const settledMs = 150_000;
 
-/** An hour with fewer clicks is read from its events as fast. */
-export const busyClicks = 500;
+/**
+ * With fewer clicks there is no row: reading what lies below takes about as long, and a row takes some hundred microseconds to write. A
+ * quarter of an hour needs more clicks, because it is replaced within three hours. Days and months need one.
+ */
+export const leastClicks = { quarter: 100, part: 20, week: 100 } as const;
 
 /** How long roll-ups are kept. Months are kept for good. */
-export const hoursKeptDays = 8;
+export const partsKeptDays = 8;
+export const weeksKeptDays = 100;
 export const daysKeptDays = 400;
 
 /** No day of a tenant is longer, nor any with a change of its zone. */

@@ -5,11 +5,11 @@ import { numberOfKept } from "../../links/trash/kept-row.ts";
 import type { GroupNumber, LinkNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { acrossTenants, type Db, ofTenant } from "../../sql/tenant-db.ts";
-import { daysKeptDays, grains, hoursKeptDays } from "./periods.ts";
+import { daysKeptDays, grains, partsKeptDays, weeksKeptDays } from "./periods.ts";
 import type { Subject } from "./write-rollups.ts";
 
 /**
- * A walk over the subjects of all roll-ups. Of each it deletes hours and days that are too old, and of those that are gone
+ * A walk over the subjects of all roll-ups. Of each it deletes parts of days, days and weeks that are too old, and of those that are gone
  * (a deleted link, tenant, domain or tag) everything.
  *
  * Roll-ups are in the order of their subjects, so old ones are found subject by subject. A run does some of them and notes in
@@ -65,13 +65,13 @@ async function nextSubjects(db: Db, after: number): Promise<Subject[]> {
 async function purgePage(sql: Sql, subjects: readonly Subject[], purge: RollupPurge): Promise<number> {
   const { db } = sql;
   const ofPage = (some: readonly Subject[]) => db.deleteFrom("click_rollups").where("subject", "in", some);
-  const hours = await ofPage(subjects)
-    .where("grain", "=", grains.hour)
-    .where("start", "<", purge.now - hoursKeptDays * dayMs)
-    .executeTakeFirst();
-  const days = await ofPage(subjects)
-    .where("grain", "=", grains.day)
-    .where("start", "<", purge.now - daysKeptDays * dayMs)
+  const older = (grain: number, keptDays: number) =>
+    ofPage(subjects)
+      .where("grain", "=", grain)
+      .where("start", "<", purge.now - keptDays * dayMs);
+  const parts = await older(grains.part, partsKeptDays).executeTakeFirst();
+  const weeks = await older(grains.week, weeksKeptDays).executeTakeFirst();
+  const days = await older(grains.day, daysKeptDays)
     .where((row) =>
       row.exists(
         row
@@ -88,7 +88,7 @@ async function purgePage(sql: Sql, subjects: readonly Subject[], purge: RollupPu
     ...(await goneLinks(sql, subjects.filter(isLink), purge)),
     ...(await goneGroups(db, subjects.filter(isGroup))),
   ];
-  let deleted = Number(hours.numDeletedRows) + Number(days.numDeletedRows);
+  let deleted = Number(parts.numDeletedRows) + Number(weeks.numDeletedRows) + Number(days.numDeletedRows);
   // One by one: a subject has up to 600 rows, and those of a large tenant are large.
   for (const subject of gone) deleted += Number((await ofPage([subject]).executeTakeFirst()).numDeletedRows);
   return deleted;

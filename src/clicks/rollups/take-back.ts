@@ -1,18 +1,18 @@
 import type { LinkNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { ofTenant, type Trx } from "../../sql/tenant-db.ts";
-import { naturalMonthStart } from "../events/days.ts";
-import { grains, settledMs } from "./periods.ts";
+import { partMs } from "../event-shelves.ts";
+import { naturalStart } from "../events/days.ts";
+import { type CalendarGrain, grains, settledMs } from "./periods.ts";
 import type { CondensedTenant, Subject } from "./write-rollups.ts";
 
 /**
  * A database whose clock was ahead has condensed periods that have not ended. The clicks that still come are not late by the
  * clock that was set right, so nothing would add them: these roll-ups are deleted, and are made again when the period has ended.
  */
-export const isAhead = ({ hoursUntil, daysUntil, monthsUntil }: CondensedTenant, now: number): boolean =>
-  Math.max(hoursUntil, daysUntil, monthsUntil) > now;
+export const isAhead = (tenant: CondensedTenant, now: number): boolean =>
+  Math.max(tenant.partsUntil, tenant.daysUntil, tenant.weeksUntil, tenant.monthsUntil) > now;
 
-const hourMs = 3_600_000;
 const linksAtOnce = 500;
 
 export async function takeBack(sql: Sql, tenant: CondensedTenant, now: number): Promise<void> {
@@ -39,7 +39,7 @@ export async function takeBack(sql: Sql, tenant: CondensedTenant, now: number): 
 /** With the lock that late clicks take, and as they do: whoever condenses or reads these roll-ups sees that `late` was raised. */
 async function setBack(sql: Sql, trx: Trx, { id, number, zone }: CondensedTenant, settled: number): Promise<void> {
   const own = ofTenant(trx, id);
-  const columns = ["late", "hours_until", "days_until", "months_until"] as const;
+  const columns = ["late", "hours_until", "days_until", "weeks_until", "months_until"] as const;
   const row = await sql.forUpdate(own.selectFrom("click_tenants").select(columns)).executeTakeFirst();
   if (row === undefined) return;
   const open = await trx
@@ -55,12 +55,16 @@ async function setBack(sql: Sql, trx: Trx, { id, number, zone }: CondensedTenant
   const deleted = await deleteOpen(trx, [number, ...groups.map((group) => group.number)], settled)
     .returning(["grain", "start"])
     .execute();
-  const months = deleted.filter(({ grain }) => grain === grains.month).map(({ start }) => start);
+  const startsOf = (grain: CalendarGrain) => [
+    naturalStart[grain](from, zone),
+    ...deleted.filter((row) => row.grain === grains[grain]).map(({ start }) => start),
+  ];
   const progress = {
     late: row.late + 1,
-    hours_until: Math.min(row.hours_until, settled - (settled % hourMs)),
+    hours_until: Math.min(row.hours_until, settled - (settled % partMs)),
     days_until: Math.min(row.days_until, from),
-    months_until: Math.min(row.months_until, naturalMonthStart(from, zone), ...months),
+    weeks_until: Math.min(row.weeks_until, ...startsOf("week")),
+    months_until: Math.min(row.months_until, ...startsOf("month")),
   };
   await own.updateTable("click_tenants").set(progress).execute();
 }

@@ -13,8 +13,9 @@ export interface CondensedTenant {
   readonly zone: string;
   /** Raised by every batch with late clicks. */
   readonly late: number;
-  readonly hoursUntil: number;
+  readonly partsUntil: number;
   readonly daysUntil: number;
+  readonly weeksUntil: number;
   readonly monthsUntil: number;
 }
 
@@ -30,6 +31,7 @@ export interface Replacement {
 export type Progress =
   | { readonly hours_until: number }
   | { readonly days_until: number }
+  | { readonly weeks_until: number }
   | { readonly months_until: number };
 
 /**
