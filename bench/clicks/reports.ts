@@ -12,6 +12,7 @@ import { sql as raw } from "kysely";
 import { systemClock } from "../../src/base/clock.ts";
 import type { LinkId } from "../../src/base/ids.ts";
 import { forgetSums } from "../../src/clicks/reports/condensed-sums.ts";
+import { forgetOpenSums } from "../../src/clicks/reports/open-sums.ts";
 import { type Comparison, parseReport } from "../../src/clicks/reports/query.ts";
 import { reportOn } from "../../src/clicks/reports/report.ts";
 import type { ReportSubject } from "../../src/clicks/reports/scope.ts";
@@ -112,7 +113,7 @@ export async function timeReports(all: readonly Filled[], shown: Progress): Prom
         for (let run = 0; run < runsOfPass; run++) {
           for (const ofSizes of ofTimes) {
             for (const timed of rotated(ofSizes, run)) {
-              if (timed.time === "first") forgetSums(timed.filled.sql);
+              if (timed.time === "first") forget(timed.filled);
               const { ms, cpu } = await timeOf(timed.filled, one);
               timed.passes.at(-1)?.push(ms);
               timed.cpu = Math.min(timed.cpu, cpu);
@@ -123,6 +124,11 @@ export async function timeReports(all: readonly Filled[], shown: Progress): Prom
     }
   }
   return timed;
+}
+
+function forget({ sql }: Filled): void {
+  forgetSums(sql);
+  forgetOpenSums(sql);
 }
 
 async function report({ sql, tenant }: Filled, { subject, from, filter, compare }: Asked) {

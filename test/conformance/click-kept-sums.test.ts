@@ -18,7 +18,9 @@ import {
 } from "./click-world.ts";
 import { onEachDatabase } from "./databases.ts";
 
-const dayMs = 86_400_000;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
 const from = Date.UTC(2026, 9, 28);
 const now = from + 6 * dayMs;
 const days = { from: "2026-10-28", to: "2026-11-01", interval: "day", limit: 300 } as const;
@@ -105,6 +107,63 @@ onEachDatabase(({ openTwo }) => {
       }
       // A process that knows no names yet.
       expect(await read(one(), {}, another)).toEqual(first);
+    });
+  });
+
+  describe("kept sums of events", () => {
+    let sql: Sql;
+    let tenant: ClickTenant;
+    let time: number;
+    const links = Array.from({ length: 3 }, newLink);
+    const random = randomOf(5);
+
+    // The database's clock is ahead of all times here.
+    beforeEach(async () => {
+      [sql] = await openTwo();
+      time = systemClock.now() - 3 * hourMs;
+      tenant = await createClickTenant(sql, "open", "UTC");
+      await storeClicks(sql, tenant, clicksBetween(time - 2 * hourMs, time - 10 * minuteMs, 300));
+    });
+
+    const clicksBetween = (from: number, until: number, count: number) =>
+      randomClicks(random, { from, until, links, count }).map((click) => ({ ...click, itemised: true }));
+    const clock = { ...systemClock, now: () => time };
+    const read = async () => {
+      const report = await reportOn(sql, clock, tenant.id, { kind: "tenant" }, parseReport({}, "UTC", time));
+      for (const { values, none, other, notItemised } of Object.values(report.breakdowns)) {
+        expect(values.reduce((sum, { clicks }) => sum + clicks, none + other + notItemised)).toBe(report.totals.clicks);
+      }
+      return report.totals.clicks;
+    };
+    const counted = () => tenant.clicks.filter(({ reason }) => reason === 0).length;
+
+    test("are used, and not after a late click", async () => {
+      expect(await read()).toBe(counted());
+      const before = counted();
+      // Such a click is late, and this one does not say so.
+      await storeClicks(sql, tenant, clicksBetween(time - hourMs, time - hourMs + 1, 40));
+      expect(await read()).toBe(before);
+      await storeLate(sql, tenant, clicksBetween(time - hourMs, time - hourMs + 1, 2));
+      expect(await read()).toBe(counted());
+      expect(await read()).toBe(counted());
+    });
+
+    test("have each event once while time goes on, also when two reports are made at once", async () => {
+      for (let round = 0; round < 6; round++) {
+        await storeClicks(sql, tenant, clicksBetween(time - 50_000, time, 20));
+        time += 45_000;
+        expect(await Promise.all([read(), read(), read()])).toEqual([counted(), counted(), counted()]);
+      }
+    });
+
+    test("end where roll-ups begin", async () => {
+      for (let round = 0; round < 5; round++) {
+        expect(await read()).toBe(counted());
+        time += 20 * minuteMs;
+        await storeClicks(sql, tenant, clicksBetween(time - 50_000, time, 120));
+        await condense(sql, { now: time });
+      }
+      expect(await read()).toBe(counted());
     });
   });
 });

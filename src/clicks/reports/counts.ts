@@ -61,7 +61,7 @@ export async function countsOf(
 ): Promise<RangeCounts> {
   const starts = startsWithin(zone, interval, span.from, span.to, intervalsMost);
   const daysFrom = daysKeptFrom(now);
-  const settings = { starts, check, traffic, limit, daysFrom };
+  const settings = { starts, check, traffic, limit, daysFrom, now };
   if (filtered === undefined) {
     const { tally, unknown, level, sampled, cut } = await gather(sql, all, span, { ...settings, wanted, isTotal });
     return { tally, unknown, starts, itemised: null, sample: { level, counts: sampled }, cut };

@@ -209,9 +209,21 @@ export async function countEvents(
   sql: Sql,
   scope: EventScope,
   spans: readonly Span[],
-  { level, events = Number.POSITIVE_INFINITY, wanted, check }: EventCount,
+  count: EventCount,
 ): Promise<EventCounts> {
-  const counts = newEventCounts(wanted);
+  const counts = newEventCounts(count.wanted);
+  await addEvents(sql, scope, spans, count, counts);
+  return counts;
+}
+
+/** The same, added to what was counted before. */
+export async function addEvents(
+  sql: Sql,
+  scope: EventScope,
+  spans: readonly Span[],
+  { level, events = Number.POSITIVE_INFINITY, wanted, check }: EventCount,
+  counts: EventCounts,
+): Promise<void> {
   const columns = ["at", "reason", "first", ...wanted] as const;
   const all = levelsFrom(level);
   for (const span of spans) {
@@ -226,7 +238,6 @@ export async function countEvents(
       addNumbers(counts, await readNumbers(sql, eventsOf(sql, scope, span, levels), columns), scope.whose);
     }
   }
-  return counts;
 }
 
 /**

@@ -7,13 +7,14 @@ import { type BreakdownName, quarterMs, utcDay } from "../click.ts";
 import type { FirstOf } from "../rollups/id-counts.ts";
 import { nameLink } from "../rollups/link-counts.ts";
 import { addStoredValues, readTallyText } from "../rollups/packed.ts";
-import { grains } from "../rollups/periods.ts";
+import { countsByDay, grains } from "../rollups/periods.ts";
 import { addTally, type Counts, countsAt, newTally, type Tally } from "../rollups/tally.ts";
 import { createValueNames, type ValueNames } from "../rollups/value-names.ts";
 import { type CondensedSums, condensedSums } from "./condensed-sums.ts";
 import { coverOf, without } from "./cover.ts";
 import { type EventCounts, idsIn, tallyOf, tallyWithoutValues } from "./event-counts.ts";
 import { chooseLevel, countEvents, type EventCount, type EventScope, type Sample, searchedDays } from "./events.ts";
+import { openSum } from "./open-sums.ts";
 import type { Span, Traffic } from "./query.ts";
 import type { ReportCheck } from "./report-check.ts";
 import { longestMs, type NamedRow, periodsOf, readNames, readRows, type StoredPeriod } from "./rollup-rows.ts";
@@ -66,6 +67,7 @@ interface GatherSettings {
   readonly isTotal?: boolean;
   /** Days that begin later have a roll-up, if they have clicks. */
   readonly daysFrom: number;
+  readonly now: number;
   readonly filter?: ValueFilter;
   readonly check: ReportCheck;
 }
@@ -88,10 +90,9 @@ async function gatherOnce(
   span: Span,
   settings: GatherSettings,
 ): Promise<Gathered | undefined> {
-  const { starts, wanted, traffic, limit, isTotal = false, daysFrom, filter, check } = settings;
+  const { starts, wanted, traffic, limit, isTotal = false, daysFrom, now, filter, check } = settings;
   const periods = scope.number === undefined ? [] : await periodsOf(sql, scope.number, span);
-  const hasMonths = periods.some(({ grain }) => grain === grains.month);
-  const days = hasMonths ? await daysOf(sql, scope.tenant, span) : [];
+  const days = periods.some(countsByDay) ? await daysOf(sql, scope.tenant, span) : [];
   // Without roll-ups of its own, everything about it is in events.
   const condensedUntil = scope.number === undefined ? 0 : scope.condensedUntil;
   const { eventsFrom, rollupsFrom } = scope;
@@ -105,12 +106,20 @@ async function gatherOnce(
   if (condensed === undefined) return undefined;
   const { tally, matches = [] } = condensed;
   const values = condensed.sums && createReportedValues(sql, condensed.sums, needed);
-  // Much is open only while roll-ups are far behind, or where a busy day is cut.
   const openGaps = without(cover.gaps, cover.ofCut);
-  const sample = await chooseLevel(sql, scope, isTotal ? openGaps : cover.gaps);
+  const last = openGaps.at(-1);
+  const kept = values && last && (await openSum(sql, scope, last, { wanted, now, check }));
+  const unread = without(openGaps, kept === undefined ? [] : [kept.span]);
+  // Much is open only while roll-ups are far behind, or where a busy day is cut.
+  const sample = await chooseLevel(sql, scope, isTotal ? unread : [...unread, ...cover.ofCut]);
   const { level } = sample;
-  const open = await readGaps(sql, scope, openGaps, { ...settings, ...sample }, values);
-  const cut = await readGaps(sql, scope, isTotal ? [] : cover.ofCut, { ...settings, ...sample });
+  const open = await readGaps(sql, scope, { events: unread, overflow: openGaps }, { ...settings, ...sample }, values);
+  const cutGaps = isTotal ? [] : cover.ofCut;
+  const cut = await readGaps(sql, scope, { events: cutGaps, overflow: cutGaps }, { ...settings, ...sample });
+  if (kept !== undefined) {
+    values?.addEvents(kept.counts, await namesIn(sql, kept.counts), 1);
+    addTally(tally, tallyWithoutValues(kept.counts));
+  }
   const truth = new Map<number, Counts>();
   const isIn = (spans: readonly Span[], at: number) => spans.some(({ from, to }) => at >= from && at < to);
   const series = { hasSeries: () => true, values: "none" } as const;
@@ -139,6 +148,7 @@ async function gatherOnce(
   values.addTally(known);
   addTally(tally, withoutValues(known));
   const shown = await values.shown(limit, () => readNames(sql, scope, condensed.rows ?? [], check));
+  kept?.keep();
   return shown && { ...found, tally: { ...tally, [traffic === "bots" ? "rest" : "people"]: shown } };
 }
 
@@ -214,17 +224,17 @@ function raise(known: Tally, truth: ReadonlyMap<number, Counts>): Counts {
 async function readGaps(
   sql: Sql,
   scope: SubjectScope,
-  gaps: readonly Span[],
+  gaps: { readonly events: readonly Span[]; readonly overflow: readonly Span[] },
   { wanted, filter, level, events: expected, check }: GatherSettings & Sample,
   values?: ReportedValues,
 ): Promise<{ tally: Tally; events: Tally; matches: MatchedPeriod[] }> {
   const matches: MatchedPeriod[] = [];
   const tally = newTally();
-  if (gaps.length === 0) return { tally, events: tally, matches };
+  if (gaps.overflow.length === 0) return { tally, events: tally, matches };
   const count = { level, events: expected, wanted, check };
-  const events = await itemisedTally(sql, scope, gaps, count, values);
+  const events = await itemisedTally(sql, scope, gaps.events, count, values);
   addTally(tally, events);
-  for (const gap of gaps) {
+  for (const gap of gaps.overflow) {
     await check();
     for (const { quarter, tally: row } of await overflowOf(sql, scope, gap, wanted)) {
       values?.addTally(row);

@@ -42,17 +42,19 @@ export interface SubjectScope extends EventScope {
   /** Events before this are deleted. */
   readonly eventsFrom: number;
   readonly subject: ReportedSubject;
+  readonly databaseNow: number;
 }
 
 /** Progress and zone of a tenant. */
-export async function clickSettings({ db }: Pick<Sql, "db">, tenant: TenantId) {
-  const columns = ["zone", "days_until", "events_from", "late"] as const;
+export async function clickSettings({ db, now }: Pick<Sql, "db" | "now">, tenant: TenantId) {
+  const columns = ["zone", "days_until", "events_from", "late", now.as("now")] as const;
   const row = await ofTenant(db, tenant).selectFrom("click_tenants").select(columns).executeTakeFirst();
   return {
     zone: row?.zone ?? defaultZone,
     condensedUntil: row?.days_until ?? 0,
     eventsFrom: row?.events_from ?? 0,
     late: row?.late ?? 0,
+    databaseNow: row?.now ?? 0,
   };
 }
 
@@ -62,7 +64,7 @@ const matchesMost = 2_000;
 export async function scopeOf(sql: Sql, tenantId: TenantId, subject: ReportSubject): Promise<SubjectScope> {
   const own = ofTenant(sql.db, tenantId);
   const tenant = await tenantNumberOf(sql.db, tenantId);
-  const { condensedUntil, eventsFrom, late } = await clickSettings(sql, tenantId);
+  const { condensedUntil, eventsFrom, late, databaseNow } = await clickSettings(sql, tenantId);
   const { lived, lastFullAt } = await daysOf(sql, tenant);
   const common = {
     tenant,
@@ -70,6 +72,7 @@ export async function scopeOf(sql: Sql, tenantId: TenantId, subject: ReportSubje
     conditions: [],
     whose: "tenant" as const,
     ...{ condensedUntil, eventsFrom, late, rollupsFrom: 0, lived, lastFullAt },
+    databaseNow,
   };
   switch (subject.kind) {
     case "tenant":
