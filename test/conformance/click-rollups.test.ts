@@ -94,13 +94,14 @@ onEachDatabase(({ create, openTwo }) => {
       await storeClicks(
         one(),
         tenant,
-        randomClicks(random, { from, until: from + 3 * hourMs, links: quiet, count: 900 }),
+        randomClicks(random, { from, until: from + 3 * hourMs, links: quiet, count: 1_600 }),
       );
       const partsAt = async (now: number) => {
         await condense(one(), { now });
         await requireExact(tenant, now);
         return (await storedRollups(one(), tenant)).filter(({ grain }) => grain === grains.part);
       };
+      await partsAt(from + 2.25 * hourMs + settledMs);
       const quarters = await partsAt(from + 2.5 * hourMs + settledMs);
       expect(new Set(quarters.map(({ start, until }) => until - start))).toEqual(new Set([quarterMs]));
       expect(quarters.filter(({ subject }) => subject === busy[0]).map(({ start }) => start)).toEqual(
