@@ -12,7 +12,7 @@
  * figure by figure, visitors included. Links with more clicks than are itemised are compared without filters; with filters,
  * "is", "is not" and "not itemised" must add up to the total.
  *
- * Then time passes, for the program's own code: hours, days and a month end. Each time condensing is killed in the middle
+ * Then time passes, for the program's own code: parts of a day, days, a week and a month end. Each time condensing is killed in the middle
  * and run again, once while late clicks are written. After each step, the reports must be the same, and those with late
  * clicks exactly so much larger.
  *
@@ -56,7 +56,7 @@ const shownMost = 8;
 const filtersEach = { full: 10, short: 4 };
 const lateVisits = 400;
 const hourMs = 3_600_000;
-/** Condensing waits a quarter of an hour after the end of a period. */
+/** More than condensing waits after the end of a period. */
 const settleMs = 20 * 60_000;
 
 type Say = (promise: string, measure: string, done: string, times: number, figure: number, bound: Bound) => void;
@@ -116,11 +116,11 @@ const never = (): never => {
   throw new Error("there is no server");
 };
 
-type Step = "before" | "hours" | "late_hours" | "days" | "late" | "recondensed" | "months";
+type Step = "before" | "parts" | "late_parts" | "days" | "late" | "recondensed" | "months";
 const words: Readonly<Record<Step, string>> = {
   before: "before condensing",
-  hours: "after hours were condensed",
-  late_hours: "after late clicks of condensed hours",
+  parts: "after parts of a day were condensed",
+  late_parts: "after late clicks of condensed parts of a day",
   days: "after days were condensed",
   late: "after late clicks were written during condensing",
   recondensed: "after late clicks were condensed",
@@ -221,12 +221,12 @@ async function passTime(
   try {
     await holdCondensing(sql);
     await killedThenWhole(start + 2 * hourMs, 2);
-    const hours = await check(words.hours);
+    const parts = await check(words.parts);
     const during = groups.lateVisits(lateVisits);
     const sameDay = start + 3 * hourMs;
     const lateSameDay = await writeLate(sql, stored, during, { at: start, now: sameDay });
     truth.push(...(sameDay < midnight ? during : during.map(withoutVisitor)));
-    const lateHours = await check(words.late_hours);
+    const lateParts = await check(words.late_parts);
     // Shortly before midnight, three hours later is the next day. Time never goes back here: that would undo what was condensed.
     const dayOver = Math.max(midnight, sameDay);
     await killedThenWhole(dayOver + settleMs, 3);
@@ -268,7 +268,7 @@ async function passTime(
         exactly: 4,
       },
     );
-    return { hours, late_hours: lateHours, days, late: afterLate, recondensed, months };
+    return { parts, late_parts: lateParts, days, late: afterLate, recondensed, months };
   } finally {
     await sql.close();
   }

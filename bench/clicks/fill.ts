@@ -186,7 +186,7 @@ async function writeSmallTables(sql: Sql, ids: readonly TenantId[]): Promise<voi
   }
 }
 
-/** Days and months of all links, and the busy hours of the last days of those that are reported on. */
+/** Days, weeks and months of all links, and the parts of the last days of those that are reported on. */
 async function writeRollups(
   clicks: number,
   random: () => number,

@@ -50,7 +50,7 @@ export const controls: readonly Control[] = [
       },
     ],
     plays,
-    breaks: ["sqlite.hours_differences", "sqlite.days_differences"],
+    breaks: ["sqlite.parts_differences", "sqlite.days_differences"],
   },
   {
     name: "a condensed group that lacks the links of clicks that are not itemised",
@@ -62,7 +62,7 @@ export const controls: readonly Control[] = [
       },
     ],
     plays,
-    breaks: ["sqlite.hours_differences", "sqlite.days_differences"],
+    breaks: ["sqlite.parts_differences", "sqlite.days_differences"],
   },
   {
     name: "late clicks that leave roll-ups as they are",
@@ -74,7 +74,7 @@ export const controls: readonly Control[] = [
       },
     ],
     plays,
-    breaks: ["sqlite.late_hours_differences", "sqlite.late_differences"],
+    breaks: ["sqlite.late_parts_differences", "sqlite.late_differences"],
   },
   {
     name: "an address in a log line",

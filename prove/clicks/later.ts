@@ -1,5 +1,5 @@
 /**
- * What happens after the run: hours, days and months end, which takes longer than a proof. The program's own code condenses
+ * What happens after the run: parts of a day, days, weeks and months end, which takes longer than a proof. The program's own code condenses
  * and writes with a later time, on the same database, while a server answers reports.
  */
 import { join } from "node:path";
