@@ -30,8 +30,8 @@ import type { Wiring } from "./wiring.ts";
 export type Hits = Pick<Counting, "meters" | "moved">;
 
 export interface HitSettings {
-  /** Of `openUnforced`. */
-  readonly unforced: Sql;
+  /** Of `openVisits`. */
+  readonly visits: Sql;
   /** The Redis of limits; without it, SQL lends. */
   readonly redis: LimitsRedis | undefined;
   /** How many instances may hold a lease of one limit. */
@@ -42,12 +42,12 @@ export interface HitSettings {
 
 export async function openHits(
   { core, metrics, log, opened }: Wiring,
-  { unforced, redis, holders, onRecorded }: HitSettings,
+  { visits, redis, holders, onRecorded }: HitSettings,
 ): Promise<Hits> {
   const { config, clock } = core;
   const { embedded, QL_HITS_OUTAGE: outage } = config;
   const id = randomBytes(12).toString("base64url");
-  const fromSql = createSqlLeases(unforced, clock, hitReasons, splitKey, holders);
+  const fromSql = createSqlLeases(visits, clock, hitReasons, splitKey, holders);
   const counting = startCounting({
     id,
     fromSql,
