@@ -245,12 +245,12 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
     firstAnswered(
       instance: string,
       visits: readonly FirstVisit[],
-      answers: readonly (FirstAnswer | Error)[],
+      answers: readonly FirstAnswer[],
       month: string,
     ): void {
       for (const [place, { key, draws, max }] of visits.entries()) {
         const answer = answers[place];
-        if (answer === undefined || answer instanceof Error) continue;
+        if (answer === undefined) continue;
         const of = account(key, draws, month);
         if (answer.kind === "denied") {
           deny(instance, of, gone(of), max);

@@ -86,10 +86,10 @@ export const controls: readonly Control[] = [
     ],
   },
   {
-    name: "a first visit that is counted after its visitor has given up",
+    name: "first visits that are counted after their visitors have given up",
     plays: ["worlds"],
     breaks: ["worlds.first"],
-    edits: [{ file: "sql/leases.ts", from: "if (!isAwaited) {", to: "if (isAwaited === undefined) {" }],
+    edits: [{ file: "sql/leases.ts", from: "if (!areAwaited()) throw", to: "if (areAwaited === undefined) throw" }],
   },
   {
     name: "a first visit beyond the limit",

@@ -124,8 +124,8 @@ function watchedSqlLeases(instance: Instance, stores: Stores, around: Surroundin
       if (denial !== undefined) books.sqlDenied(denial.gone, ask, denial.month);
       return answer;
     },
-    async countFirst(visits) {
-      const counted = await leases.countFirst(visits);
+    async countFirst(visits, areAwaited) {
+      const counted = await leases.countFirst(visits, areAwaited);
       books.firstAnswered(instance.name, visits, counted.answers, monthName(sqlClock.now()));
       return counted;
     },

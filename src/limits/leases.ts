@@ -52,8 +52,6 @@ export interface FirstVisit {
   readonly max: number;
   /** Its index in the list of reasons. */
   readonly reason: number;
-  /** False once its visitor has given up: then it is not counted. */
-  readonly isAwaited: boolean;
 }
 
 /** It is counted, in this month; or nothing remains. */

@@ -89,7 +89,7 @@ describe("a first visit", () => {
   test("is counted without a lease, and leaves nothing to record", async () => {
     const { meters, meter, asks, firsts, count } = firstWorld(10_000);
     const verdict = meters.spend(meter, "exempt", 10_000, 1);
-    expect(firsts).toMatchObject([{ key: "abc", draws: "exempt", max: 10_000, reason: 1, isAwaited: true }]);
+    expect(firsts).toMatchObject([{ key: "abc", draws: "exempt", max: 10_000, reason: 1 }]);
     count();
     expect(await verdict).toEqual({ kind: "granted" });
     expect(asks).toEqual([]);
@@ -139,13 +139,6 @@ describe("a first visit", () => {
     open.break();
     expect(await allowed).toEqual({ kind: "granted" });
     expect(open.meters.drain("everything")).toMatchObject([{ units: 1, leased: 0 }]);
-  });
-
-  test("is not counted once its visitor has given up", async () => {
-    const { meters, meter, firsts } = firstWorld(10_000);
-    const verdict = await meters.spend(meter, "hits", 10_000, 0, { redis: 50, sql: 1 });
-    expect(verdict.kind).toBe("unavailable");
-    expect(firsts[0]?.isAwaited).toBe(false);
   });
 });
 

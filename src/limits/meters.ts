@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import { type Patience, within } from "../base/patience.ts";
+import type { Patience } from "../base/patience.ts";
 import { largestLease } from "./lease-size.ts";
 import type {
   Ask,
@@ -141,7 +141,7 @@ export interface MeterSettings {
   /** Number of reasons. */
   readonly reasons: number;
   readonly store: LeaseStore;
-  /** Where the lender can count a first visit without a lease. */
+  /** Where the lender can count a first visit without a lease. It rejects when a visitor would give up, and counts nothing after that. */
   readonly countFirst?: ((visit: FirstVisit) => Promise<FirstAnswer>) | undefined;
   readonly clock: Clock;
   /** Only for hits that are counted without a lease. */
@@ -394,18 +394,20 @@ export function createMeters(settings: MeterSettings): Meters {
     patience: Patience,
   ): Promise<Verdict> {
     lane.keeps = true;
-    const visit = { key, draws: lane.draws, max, reason, isAwaited: true };
     const asked = clock.elapsed();
+    let answer: FirstAnswer;
     try {
-      const answer = await within(patience, "sql", count(visit), clock);
-      if (answer.kind === "denied") return deny(lane, asked, answer);
-      enter(key, lane, answer.month, "sql");
-      return granted;
+      answer = await count({ key, draws: lane.draws, max, reason });
     } catch {
       return unanswered(key, lane, reason);
-    } finally {
-      visit.isAwaited = false;
     }
+    if (answer.kind === "denied") {
+      // A fallback draws on the other limit, in what time is left.
+      patience.sql = Math.max(0, patience.sql - (clock.elapsed() - asked));
+      return deny(lane, asked, answer);
+    }
+    enter(key, lane, answer.month, "sql");
+    return granted;
   }
 
   /** No lender can be asked. What went wrong is logged by the code that passed them to us; here it is an answer. */

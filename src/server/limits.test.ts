@@ -79,3 +79,29 @@ test("on SQLite, first visits of a turn are counted together, without a lease, a
     [keys.map((key) => ({ key, units: 1 })), keys.map((key) => ({ ...month, key, total: 4, counted: 3 }))],
   ]);
 });
+
+test("on SQLite, first visits are not counted after their visitors have waited as long as they do", async () => {
+  let areAwaited = () => true;
+  const fromSql: SqlLeases = {
+    acquire: () => Promise.reject(new Error("not asked")),
+    cancel() {},
+    countFirst(_, asked) {
+      areAwaited = asked;
+      return new Promise(() => {});
+    },
+    record: () => Promise.reject(new Error("nothing is left to record")),
+    total: async () => 0,
+  };
+  const counting = startCounting({
+    ...{ id: "server", fromSql, fromRedis: undefined, embedded: true, outage: "closed", visitorsBreakerOf: undefined },
+    ...{ wait: { redis: 5, sql: 10 }, onRecorded() {}, clock, metrics: createMetrics() },
+    log: createLog("silent", { write() {} }, false, clock.now),
+  });
+  const { meters } = counting;
+  const verdict = meters.spend(meters.of("abc"), "hits", 1_000, 0);
+  await new Promise(setImmediate);
+  expect(areAwaited()).toBe(true);
+  expect((await verdict).kind).toBe("unavailable");
+  expect(areAwaited()).toBe(false);
+  await counting.close();
+});

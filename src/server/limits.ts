@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type Breaker, type BreakerRule, type Breakers, createBreakers } from "../base/breaker.ts";
 import type { Clock } from "../base/clock.ts";
-import { withDeadline } from "../base/deadline.ts";
+import { Late, withDeadline } from "../base/deadline.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { Patience } from "../base/patience.ts";
@@ -119,15 +119,26 @@ export function startCounting(settings: CountingSettings): Counting {
   const monitor = monitorLeases({ usual: fromRedis ? "redis" : "sql", outage, clock, metrics, log });
   let recorder: Recorder | undefined;
 
-  /** Visits of the same turn of the event loop share the commit. */
+  /** Visits of the same turn of the event loop share the commit, and the wait for it. */
   const countFirst = gatherPerTurn<FirstVisit, FirstAnswer>(firstMost, async (visits) => {
+    let areAwaited = true;
+    const counted = fromSql
+      .countFirst(visits, () => areAwaited)
+      .then(
+        ({ answers, totals }) => {
+          monitor.first(visits.length);
+          onRecorded(totals.map(oneHit), totals);
+          return answers;
+        },
+        (error: unknown) => {
+          if (!(error instanceof Late)) monitor.first(visits.length, error);
+          throw error;
+        },
+      );
     try {
-      const { answers, totals } = await fromSql.countFirst(visits);
-      monitor.first(visits.length);
-      onRecorded(totals.map(oneHit), totals);
-      return answers;
+      return await withDeadline(counted, wait.sql, "SQLite", clock);
     } catch (error) {
-      monitor.first(visits.length, error);
+      areAwaited = false;
       throw error;
     }
   });

@@ -34,11 +34,10 @@ export interface SqlLeases extends LeaseStore {
   /** Another lender has answered: anything granted here is taken back as soon as that can be written. */
   cancel(ask: Ask): void;
   /**
-   * Counts visits without leases, in their order, and returns the new totals too. An error among the answers is that of a visitor
-   * who has given up. Only for SQLite, where the fate of a commit is known, and no visitor can give up between the look at it and the
-   * commit.
+   * Counts visits without leases, in their order, and returns the new totals too; none of them if their visitors have given up before
+   * it begins. Only for SQLite, where the fate of a commit is known, and nobody can give up between the beginning and the commit.
    */
-  countFirst(visits: readonly FirstVisit[]): Promise<CountedVisits>;
+  countFirst(visits: readonly FirstVisit[], areAwaited: () => boolean): Promise<CountedVisits>;
   /**
    * Stores what was spent and takes back what was not, once: `sequence` grows with every batch of a recorder, and
    * repeating a batch whose answer was lost changes nothing. Returns the new totals of the months.
@@ -49,7 +48,7 @@ export interface SqlLeases extends LeaseStore {
 }
 
 export interface CountedVisits {
-  readonly answers: readonly (FirstAnswer | Error)[];
+  readonly answers: readonly FirstAnswer[];
   readonly totals: readonly RecordedTotal[];
 }
 
@@ -186,14 +185,10 @@ export function createSqlLeases(
     const now = await timeOf(trx);
     const month = monthName(now);
     const counted: FirstAnswer = { kind: "counted", month };
-    const answers: (FirstAnswer | Error)[] = [];
+    const answers: FirstAnswer[] = [];
     const totals: RecordedTotal[] = [];
     const hits: BulkValue[] = [];
-    for (const { key, draws, max, reason, isAwaited } of visits) {
-      if (!isAwaited) {
-        answers.push(new Late("its visitor has given up"));
-        continue;
-      }
+    for (const { key, draws, max, reason } of visits) {
       const { domain, code } = split(key);
       const row = max < 1 ? undefined : await countOne.first(trx, { domain, code, month, draws, max });
       if (row === undefined) {
@@ -375,7 +370,11 @@ export function createSqlLeases(
       wake();
     },
 
-    countFirst: (visits) => sql.transaction((trx) => countAll(trx, visits)),
+    countFirst: (visits, areAwaited) =>
+      sql.transaction((trx) => {
+        if (!areAwaited()) throw new Late("the visitors have given up");
+        return countAll(trx, visits);
+      }),
 
     async record(recorder, sequence, drained) {
       const inOrder = [...drained].sort(byKey);

@@ -254,10 +254,10 @@ onEachDatabase(({ name, open }) => {
     opened ??= open();
     const leases = sqlLeases(await opened);
     const visits = Array.from({ length: 5 }, () => ({
-      ...{ key: fresh("link"), draws: "hits" as const, max: 1_000, reason: 0, isAwaited: true },
+      ...{ key: fresh("link"), draws: "hits" as const, max: 1_000, reason: 0 },
     }));
     const time = name === "PostgreSQL" ? ["select"] : [];
-    expect(await statementsOf(() => leases.countFirst(visits))).toEqual(
+    expect(await statementsOf(() => leases.countFirst(visits, () => true))).toEqual(
       transaction(...time, ...visits.map(() => "insert")),
     );
   });

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { sql as raw } from "kysely";
-import { Late } from "../../src/base/deadline.ts";
 import { pruneLeases } from "../../src/sql/leases.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { until } from "../ground/process.ts";
 import { onEachDatabase } from "./databases.ts";
 import { fresh, sqlLeases, thisMonth } from "./lenders.ts";
 
+const awaited = () => true;
 const unused = (unspent: number) => ({ spent: [0, 0], units: 0, leased: 0, unspent });
 
 onEachDatabase(({ open }) => {
@@ -32,49 +32,37 @@ onEachDatabase(({ open }) => {
     const sql = await open();
     const store = sqlLeases(sql);
     const code = fresh("first");
-    const visit = { key: code, draws: "hits" as const, max: 12, reason: 0, isAwaited: true };
+    const visit = { key: code, draws: "hits" as const, max: 12, reason: 0 };
     const counted = async (visits: number) =>
-      (await store.countFirst(Array.from({ length: visits }, () => visit))).answers.map((one) =>
-        "kind" in one ? one.kind : one.name,
-      );
+      (
+        await store.countFirst(
+          Array.from({ length: visits }, () => visit),
+          awaited,
+        )
+      ).answers.map(({ kind }) => kind);
     const ask = { id: fresh("lease"), key: code, draws: "hits" as const, max: 1_200, want: 10 };
     await store.acquire(ask);
     expect(await counted(3)).toEqual(["counted", "counted", "denied"]);
     expect(
       await sql.db.selectFrom("quotas").select(["counted", "reserved"]).where("code", "=", code).execute(),
     ).toEqual([{ counted: 2, reserved: 10 }]);
-    expect((await store.countFirst([visit])).answers).toMatchObject([{ kind: "denied", outstanding: true }]);
+    expect((await store.countFirst([visit], awaited)).answers).toMatchObject([{ kind: "denied", outstanding: true }]);
     await store.record(fresh("recorder"), 1, [
       { ...{ key: code, draws: "hits", month: thisMonth(), lender: "sql", lease: ask.id }, ...unused(10) },
     ]);
     expect(await counted(11)).toEqual([...Array.from({ length: 10 }, () => "counted"), "denied"]);
-    expect((await store.countFirst([visit])).answers).toMatchObject([{ kind: "denied", outstanding: false }]);
-    expect((await store.countFirst([{ ...visit, key: fresh("none"), max: 0 }])).answers).toMatchObject([
+    expect((await store.countFirst([visit], awaited)).answers).toMatchObject([{ kind: "denied", outstanding: false }]);
+    expect((await store.countFirst([{ ...visit, key: fresh("none"), max: 0 }], awaited)).answers).toMatchObject([
       { kind: "denied" },
     ]);
   });
 
-  test("a first visit is not counted for a visitor who has given up, and the others are", async () => {
+  test("first visits are not counted once their visitors have given up", async () => {
     const sql = await open();
     const store = sqlLeases(sql);
-    const visits = [fresh("stays"), fresh("leaves"), fresh("stays")].map((key, place) => ({
-      ...{ key, draws: "hits" as const, max: 1_000, reason: 0, isAwaited: place !== 1 },
-    }));
-    const { answers, totals } = await store.countFirst(visits);
-    expect(answers).toEqual([
-      { kind: "counted", month: thisMonth() },
-      expect.any(Late),
-      { kind: "counted", month: thisMonth() },
-    ]);
-    expect(totals.map(({ key, counted }) => [key, counted])).toEqual([
-      [visits[0]?.key ?? "", 1],
-      [visits[2]?.key ?? "", 1],
-    ]);
-    const rows = await sql.db
-      .selectFrom("quotas")
-      .select("counted")
-      .where("code", "=", visits[1]?.key ?? "")
-      .execute();
+    const visit = { key: fresh("left"), draws: "hits" as const, max: 1_000, reason: 0 };
+    await expect(store.countFirst([visit], () => false)).rejects.toThrow("given up");
+    const rows = await sql.db.selectFrom("quotas").select("counted").where("code", "=", visit.key).execute();
     expect(rows).toEqual([]);
   });
 
@@ -82,9 +70,9 @@ onEachDatabase(({ open }) => {
     const sql = await open();
     const store = sqlLeases(sql);
     const code = fresh("robot");
-    const robot = { key: code, draws: "exempt" as const, max: 1_000, reason: 1, isAwaited: true };
-    await store.countFirst([robot, { ...robot, draws: "hits", reason: 0 }]);
-    await store.countFirst([robot]);
+    const robot = { key: code, draws: "exempt" as const, max: 1_000, reason: 1 };
+    await store.countFirst([robot, { ...robot, draws: "hits", reason: 0 }], awaited);
+    await store.countFirst([robot], awaited);
     const rows = await sql.db.selectFrom("hits").select(["reason", "hits"]).where("code", "=", code).execute();
     expect(rows).toEqual([{ reason: "bot", hits: 2 }]);
     const months = await sql.db
