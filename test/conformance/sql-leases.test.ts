@@ -50,7 +50,7 @@ onEachDatabase(({ open }) => {
     await store.record(fresh("recorder"), 1, [
       { ...{ key: code, draws: "hits", month: thisMonth(), lender: "sql", lease: ask.id }, ...unused(10) },
     ]);
-    expect(await counted(11)).toEqual([...Array.from({ length: 10 }, () => "counted"), "denied"]);
+    expect(await counted(11)).toEqual([...Array.from({ length: 10 }, () => "counted" as const), "denied"]);
     expect((await store.countFirst([visit], awaited)).answers).toMatchObject([{ kind: "denied", outstanding: false }]);
     expect((await store.countFirst([{ ...visit, key: fresh("none"), max: 0 }], awaited)).answers).toMatchObject([
       { kind: "denied" },
