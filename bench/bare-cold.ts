@@ -1,13 +1,12 @@
 /**
  * The least that a redirect with a limit can do for a link that is not in memory, with the statements of our server by
- * hand: a lookup, and a lease in a transaction of its own, for each request; what it leaves behind once a second, in one
- * transaction for hits, with the unspent units of their leases, and one for clicks. Nothing is checked, parsed, shared or
- * cached. Arguments: port and path of the database.
+ * hand: a lookup, and the count of the visit within its limit in a transaction of its own, for each request; the clicks once a
+ * second, in one transaction. There is no lease and nothing else to record, as in our server since ADR 0078. Nothing is checked, parsed,
+ * shared or cached. Arguments: port and path of the database.
  */
 import { Database } from "bun:sqlite";
 
 const [port, path = ""] = Bun.argv.slice(2);
-const leaseMs = 5_000;
 const recordMs = 1_000;
 
 const db = new Database(path, { strict: true });
@@ -27,23 +26,11 @@ const lookup = db.query<Record<string, string | number | null>, [string, string]
     left join suspended_links s on s.domain = v.domain and s.code = v.code
   where v.domain = ? and v.code = ?`);
 const month = new Date().toISOString().slice(0, 7);
-const selectMonth = db.query(
-  `select counted, reserved from quotas where domain = '' and code = ? and month = '${month}' and draws = 'hits'`,
+const countOne = db.query(
+  `insert into quotas (domain, code, month, draws, counted, reserved, lent_until) values ('', ?, '${month}', 'hits', 1, 0, 0)
+    on conflict (domain, code, month, draws) do update set counted = quotas.counted + 1
+    where quotas.counted + quotas.reserved < ? returning counted, reserved`,
 );
-const setReserved = db.query(
-  `insert into quotas (domain, code, month, draws, counted, reserved, lent_until) values ('', ?, '${month}', 'hits', 0, ?, ?)
-    on conflict (domain, code, month, draws) do update set reserved = excluded.reserved, lent_until = excluded.lent_until`,
-);
-const insertLease = db.query(`insert into leases (id, month, size) values (?, '${month}', ?)`);
-const addCounted = db.query(
-  `update quotas set counted = counted + ?, reserved = reserved - ?
-    where domain = '' and code = ? and month = '${month}' and draws = 'hits'`,
-);
-const addHits = db.query(
-  `insert into hits (domain, code, month, reason, hits) values ('', ?, '${month}', 'counted', ?)
-    on conflict (domain, code, month, reason) do update set hits = hits.hits + excluded.hits`,
-);
-const deleteLease = db.query("delete from leases where id = ?");
 const insertClick = db.query(
   `insert into clicks values (?, ?, 0, ?, ?, ?, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)`,
 );
@@ -55,29 +42,13 @@ const addTotal = db.query(
 
 interface Visited {
   readonly code: string;
-  readonly lease: string;
   readonly at: number;
   readonly row: Record<string, string | number | null>;
 }
 
-const size = 10;
-const run = crypto.randomUUID();
-let leases = 0;
 let visited: Visited[] = [];
 
-const lend = db.transaction((code: string, lease: string) => {
-  const before = selectMonth.get(code) as { reserved: number } | null;
-  setReserved.run(code, (before?.reserved ?? 0) + size, Date.now() + leaseMs);
-  insertLease.run(lease, size);
-});
-
-const record = db.transaction((all: readonly Visited[]) => {
-  for (const { code, lease } of all) {
-    addCounted.run(1, size, code);
-    addHits.run(code, 1);
-    deleteLease.run(lease);
-  }
-});
+const count = db.transaction((code: string, max: number) => countOne.get(code, max) !== null);
 
 const recordClicks = db.transaction((all: readonly Visited[]) => {
   const day = Math.floor(Date.now() / 86_400_000);
@@ -93,7 +64,6 @@ setInterval(() => {
   const all = visited;
   visited = [];
   if (all.length === 0) return;
-  record.immediate(all);
   recordClicks.immediate(all);
 }, recordMs);
 
@@ -105,9 +75,8 @@ Bun.serve({
     const code = request.url.slice(request.url.lastIndexOf("/") + 1);
     const row = lookup.get("", code);
     if (row === null || typeof row.url !== "string") return new Response(null, { status: 404 });
-    const lease = `${run}.${++leases}`;
-    lend.immediate(code, lease);
-    visited.push({ code, lease, at: Date.now(), row });
+    if (!count.immediate(code, Number(row.hits_per_month))) return new Response(null, { status: 429 });
+    visited.push({ code, at: Date.now(), row });
     return new Response(null, { status: 302, headers: { Location: row.url } });
   },
 });

@@ -246,6 +246,13 @@ export async function openUnforced({ config, sql }: Core): Promise<Sql> {
   return openSqlite(databasePath(config), "normal", { leavesLog: true });
 }
 
+/** Looks up links and counts hits. On SQLite the same, on one connection. */
+export async function openVisits({ config, sql }: Core): Promise<Sql> {
+  if (!config.embedded) return sql;
+  const { openSqlite } = await import("./sql/sqlite.ts");
+  return openSqlite(databasePath(config), "normal", { leavesLog: true, oneConnection: true });
+}
+
 /** The replica of this region, if there is one. */
 export async function openReplica(config: Config, log: Logger): Promise<Sql | undefined> {
   const { DATABASE_REPLICA_URL: url } = config;

@@ -53,6 +53,18 @@ export const limits: Mistakes = {
     to: "leased: 0, unspent, lease });\n    lane.left = 0;",
     tests: meters,
   },
+  "every-visit-is-a-first-one": {
+    file: "limits/meters.ts",
+    from: "    lane.keeps = true;\n    const asked",
+    to: "    const asked",
+    tests: meters,
+  },
+  "denial-of-a-first-visit-forgotten": {
+    file: "limits/meters.ts",
+    from: "return deny(lane, asked, answer);",
+    to: 'return { kind: "denied", retryAfterSeconds: answer.secondsToMonthEnd };',
+    tests: meters,
+  },
   "busy-link-loses-its-first-lease": {
     file: "limits/meters.ts",
     from: 'lane.lease === "" || now - lane.rateSince < aloneMs) return;',
@@ -73,8 +85,8 @@ export const limits: Mistakes = {
   },
   "open-while-used-up": {
     file: "limits/meters.ts",
-    from: "return isDenied(lane, clock.elapsed()) ? lane.denial : count(meter.key, lane, reason);",
-    to: "return count(meter.key, lane, reason);",
+    from: "return isDenied(lane, clock.elapsed()) ? lane.denial : count(key, lane, reason);",
+    to: "return count(key, lane, reason);",
     tests: meters,
   },
   "open-when-closed": {

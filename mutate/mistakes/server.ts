@@ -42,6 +42,24 @@ export const server: Mistakes = {
     to: "",
     tests: limits,
   },
+  "first-visits-counted-for-nobody": {
+    file: "server/limits.ts",
+    from: "      areAwaited = false;\n",
+    to: "",
+    tests: limits,
+  },
+  "first-visits-not-reported": {
+    file: "server/limits.ts",
+    from: "onRecorded(totals.map(oneHit), totals);",
+    to: "",
+    tests: limits,
+  },
+  "first-visits-counted-past-redis": {
+    file: "server/limits.ts",
+    from: "embedded && fromRedis === undefined ? countFirst : undefined",
+    to: "countFirst",
+    tests: limits,
+  },
   "ended-leases-not-told-to-redis": {
     file: "server/limits.ts",
     from: "fromRedis?.end(batch.flatMap(endedOnRedis));",

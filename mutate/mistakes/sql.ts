@@ -193,6 +193,48 @@ export const sql: Mistakes = {
     tests: leases,
     only: "SQLite.*(several servers together|gives back once|is left over)",
   },
+  "first-visit-beyond-leases": {
+    file: "sql/leases.ts",
+    from: 'is(is("quotas.counted", "+", is.ref("quotas.reserved")), "<", max)',
+    to: 'is("quotas.counted", "<", max)',
+    tests: ["test/conformance/sql-leases.test.ts"],
+  },
+  "first-visit-one-beyond": {
+    file: "sql/leases.ts",
+    from: 'is.ref("quotas.reserved")), "<", max)',
+    to: 'is.ref("quotas.reserved")), "<=", max)',
+    tests: ["test/conformance/sql-leases.test.ts"],
+  },
+  "first-visit-of-a-limit-of-0": {
+    file: "sql/leases.ts",
+    from: "const row = max < 1 ? undefined : await",
+    to: "const row = await",
+    tests: ["test/conformance/sql-leases.test.ts"],
+  },
+  "first-visits-nobody-waits-for": {
+    file: "sql/leases.ts",
+    from: 'if (!areAwaited()) throw new Late("the visitors have given up");',
+    to: "",
+    tests: ["test/conformance/sql-leases.test.ts"],
+  },
+  "first-visit-without-its-reason": {
+    file: "sql/leases.ts",
+    from: 'if (draws !== "hits") hits.push(domain, code, month, reasons[reason] ?? "", 1);',
+    to: "",
+    tests: ["test/conformance/sql-leases.test.ts"],
+  },
+  "visits-of-a-month-forgotten": {
+    file: "sql/leases.ts",
+    from: 'if (draws === "hits" && counted > 0) await keepVisits',
+    to: 'if (draws === "exempt" && counted > 0) await keepVisits',
+    tests: ["test/conformance/sql-leases.test.ts"],
+  },
+  "visits-of-a-month-kept-as-before": {
+    file: "sql/leases.ts",
+    from: '.doUpdateSet((is) => ({ hits: is.ref("excluded.hits") }))',
+    to: '.doUpdateSet((is) => ({ hits: is.ref("hits.hits") }))',
+    tests: ["test/conformance/sql-leases.test.ts"],
+  },
   "lease-taken-back-twice": {
     file: "sql/leases.ts",
     from: "const lease = await deleteLease.first(trx, { id });\n        if (lease === undefined) continue;",

@@ -4,16 +4,17 @@
  * at the end of the run.
  */
 import { largestLease } from "../../src/limits/lease-size.ts";
-import type { Ask, Draws, LeaseAnswer, Lender } from "../../src/limits/leases.ts";
+import type { Ask, Draws, FirstAnswer, FirstVisit, LeaseAnswer, Lender } from "../../src/limits/leases.ts";
 import type { Drained } from "../../src/limits/meters.ts";
 import type { Executed, Tell } from "./network.ts";
 
-export type WorldKind = "sql" | "redis" | "degrade" | "loss";
+export type WorldKind = "sql" | "redis" | "degrade" | "loss" | "file";
 
 export const checks = {
   over_grant: "more was granted than the limit",
   overspent: "more was spent in the end than the highest limit, or by more than two leases for each instance and crash",
   overshoot: "the limit was overshot by more than two leases for each instance and crash",
+  first: "a first visit is counted that nobody was granted",
   counted: "SQL has not counted what was written down",
   forgotten: "an instance that was stopped in order did not write down all it granted",
   reserved: "SQL holds as lent what is not",
@@ -51,6 +52,8 @@ interface Part {
   readonly lent: Record<Lender, number>;
   readonly back: Record<Lender, number>;
   written: number;
+  /** First visits that are counted, whose visitors have not heard of it. */
+  unheard: number;
 }
 
 /** A limit in one month: what all instances did to it. */
@@ -107,6 +110,7 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
   const deniedAt = new Map<string, number>();
   let overGrant = 0;
   let accountsClosed = 0;
+  let firsts = 0;
   const leases: Record<Lender, number> = { sql: 0, redis: 0 };
   let stranded: Bounded | undefined;
   const bothLend = kind === "degrade" || kind === "loss";
@@ -132,7 +136,7 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
 
   function part({ parts }: Account, instance: string): Part {
     const found = parts.get(instance) ?? {
-      ...{ spent: 0, leased: 0, written: 0 },
+      ...{ spent: 0, leased: 0, written: 0, unheard: 0 },
       lent: { sql: 0, redis: 0 },
       back: { sql: 0, redis: 0 },
     };
@@ -148,18 +152,22 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
 
   /** Spent, or in the hands of those who may spend it. What was counted while there was no limit took nothing from it. */
   const claimed = (of: Account): number =>
-    of.before + sumOf(of, ({ leased }) => leased) + held(of.key, of.draws, of.month);
+    of.before + sumOf(of, ({ leased, unheard }) => leased + unheard) + held(of.key, of.draws, of.month);
 
   function grant(lender: Lender, of: Account, lease: string, size: number, max: number): void {
     if (of.open[lender].has(lease)) return;
     of.open[lender].set(lease, size);
     leases[lender]++;
     part(of, owner(lease)).lent[lender] += size;
-    const claim = claimed(of) + size;
+    claim(of, lease, size, max);
+  }
+
+  function claim(of: Account, who: string, units: number, max: number): void {
+    const claim = claimed(of) + units;
     of.overshoot = Math.max(of.overshoot, claim - Math.max(max, of.floor, current(of.key)));
     if (bothLend || claim <= max) return;
     overGrant = Math.max(overGrant, claim - max);
-    violate("over_grant", `${nameOf(of)}: ${lease} got ${size} of ${max}, ${claim - max} too many`);
+    violate("over_grant", `${nameOf(of)}: ${who} got ${units} of ${max}, ${claim - max} too many`);
   }
 
   /**
@@ -181,7 +189,7 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
     const open = [of.open.sql, of.open.redis, of.ghosts]
       .flatMap((some) => [...some.values()])
       .reduce((sum, size) => sum + size, 0);
-    return of.before + sumOf(of, ({ spent }) => spent) + open + (bothLend ? slack(of) : 0);
+    return of.before + sumOf(of, ({ spent, unheard }) => spent + unheard) + open + (bothLend ? slack(of) : 0);
   }
 
   function deny(instance: string, of: Account, gone: number, max: number): void {
@@ -190,6 +198,9 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
   }
 
   function closePart(of: Account, instance: string, one: Part, redisCounts: boolean): void {
+    if (!crashed.has(instance) && one.unheard > 0) {
+      violate("first", `${nameOf(of)}: ${one.unheard} by ${instance}, which did not crash`);
+    }
     // What a lost Redis has forgotten cannot be stranded in it; nor matters what is left in a month that is over.
     const inRedis = redisCounts && kind !== "loss" ? one.lent.redis - one.back.redis : 0;
     const units = one.lent.sql - one.back.sql + inRedis;
@@ -226,7 +237,31 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
     spent(instance: string, key: string, draws: Draws, month: string, leased: boolean): void {
       const mine = part(account(key, draws, month), instance);
       mine.spent++;
+      if (mine.unheard > 0) mine.unheard--;
       if (leased) mine.leased++;
+    },
+
+    /** SQL has committed the answers to these first visits. */
+    firstAnswered(
+      instance: string,
+      visits: readonly FirstVisit[],
+      answers: readonly FirstAnswer[],
+      month: string,
+    ): void {
+      for (const [place, { key, draws, max }] of visits.entries()) {
+        const answer = answers[place];
+        if (answer === undefined) continue;
+        const of = account(key, draws, month);
+        if (answer.kind === "denied") {
+          deny(instance, of, gone(of), max);
+          continue;
+        }
+        claim(of, instance, 1, max);
+        const mine = part(of, instance);
+        mine.written++;
+        mine.unheard++;
+        firsts++;
+      }
     },
 
     /** SQL has committed the answers to these asks. */
@@ -337,7 +372,7 @@ export function createBooks({ tell, kind, instances, now, redisLeapt, held, curr
       let overshoot: Bounded | undefined;
       if (bothLend)
         for (const of of accounts.values()) overshoot = worse(overshoot, { figure: of.overshoot, bound: slack(of) });
-      return { overGrant, overshoot, stranded, leases, accountsClosed };
+      return { overGrant, overshoot, stranded, leases, firsts, accountsClosed };
     },
 
     violate,

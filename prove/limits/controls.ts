@@ -86,6 +86,24 @@ export const controls: readonly Control[] = [
     ],
   },
   {
+    name: "first visits that are counted after their visitors have given up",
+    plays: ["worlds"],
+    breaks: ["worlds.first"],
+    edits: [{ file: "sql/leases.ts", from: "if (!areAwaited()) throw", to: "if (areAwaited === undefined) throw" }],
+  },
+  {
+    name: "a first visit beyond the limit",
+    plays: ["worlds"],
+    breaks: ["worlds.over_grant", "worlds.overspent"],
+    edits: [
+      {
+        file: "sql/leases.ts",
+        from: 'is.ref("quotas.reserved")), "<", max)',
+        to: 'is.ref("quotas.reserved")), "<", 10 ** 9)',
+      },
+    ],
+  },
+  {
     name: "a key of Redis that begins at 0",
     plays: ["worlds"],
     breaks: ["worlds.seeded", "worlds.overspent"],

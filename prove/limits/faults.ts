@@ -16,6 +16,8 @@ export const faultKinds = [
   "sql_reply_lost",
   "sql_late",
   "sql_away",
+  "sql_locked",
+  "sql_failed",
   "clock_back",
   "clock_forward",
   "clock_month_off",

@@ -16,7 +16,7 @@ export function printFigures(outcomes: readonly Outcome[]): void {
     `over_grant_while_both_lend=${shown(worstOf(outcomes, "degrade"))}`,
     `over_grant_after_loss=${shown(worstOf(outcomes, "loss"))}`,
     `stranded=${shown(nearest(outcomes.map(({ stranded }) => stranded)))}`,
-    `leases_by_sql=${sum(({ leases }) => leases.sql)} leases_by_redis=${sum(({ leases }) => leases.redis)}`,
+    `leases_by_sql=${sum(({ leases }) => leases.sql)} leases_by_redis=${sum(({ leases }) => leases.redis)} first_visits=${sum(({ firsts }) => firsts)}`,
     `faults: ${faultKinds.map((kind) => `${kind}=${faults[kind]}`).join(" ")}`,
     ...failed.slice(0, shownMost).flatMap(({ seed, kind, violations }) => story(seed, kind, violations)),
     ...(failed.length > shownMost ? [`and ${failed.length - shownMost} more seeds`] : []),
@@ -50,6 +50,12 @@ export function claimVariety({ claim }: Attempt, outcomes: readonly Outcome[]): 
     figure: faultKinds.length - never.length,
     bound: { least: faultKinds.length },
   });
+  const inFiles = outcomes.filter(({ kind }) => kind === "file");
+  claim({
+    promise: "first visits are counted without a lease where the database is a file",
+    ...{ scenario: "worlds", measure: "first_visits", done: `${counted(inFiles.length)} seeds with a file` },
+    ...{ times: inFiles.length, figure: sumOf(inFiles, ({ firsts }) => firsts), bound: { least: 1 } },
+  });
   for (const kind of ["degrade", "loss"] as const) {
     const some = outcomes.filter((one) => one.kind === kind);
     const done = `${counted(some.length)} seeds in which ${kind === "loss" ? "Redis loses its data" : "Redis is away at times"}`;
@@ -68,7 +74,7 @@ export function claimVariety({ claim }: Attempt, outcomes: readonly Outcome[]): 
 }
 
 const exactWorlds = (outcomes: readonly Outcome[]): Outcome[] =>
-  outcomes.filter(({ kind }) => kind === "sql" || kind === "redis");
+  outcomes.filter(({ kind }) => kind === "sql" || kind === "redis" || kind === "file");
 
 function faultsOf(outcomes: readonly Outcome[]) {
   const faults = noFaults();

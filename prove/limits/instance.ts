@@ -8,11 +8,11 @@ import type { Drained, Meters } from "../../src/limits/meters.ts";
 import { monthName } from "../../src/limits/window.ts";
 import { hitReasons } from "../../src/redirect/decide.ts";
 import type { Redis } from "../../src/redis/client.ts";
-import type { SqlLeases } from "../../src/sql/leases.ts";
+import type { CountedVisits, SqlLeases } from "../../src/sql/leases.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import type { Books } from "./books.ts";
 import type { Code } from "./code.ts";
-import { type Caller, overNetwork, type Surroundings } from "./network.ts";
+import { type Caller, inFile, overNetwork, type Surroundings } from "./network.ts";
 
 export interface Instance extends Caller {
   /** Added to true time: skew, and every jump so far. */
@@ -26,6 +26,8 @@ export interface Stores {
   readonly code: Code;
   readonly sql: Sql;
   readonly sqlClock: Clock;
+  /** The database is a file, and not behind a network. */
+  readonly embedded: boolean;
   /** Without it, SQL lends. */
   readonly connectRedis: ((caller: Caller) => Pick<Redis, "script">) | undefined;
   readonly degrade: boolean;
@@ -71,7 +73,7 @@ export async function start(instance: Instance, stores: Stores, around: Surround
     id: instance.name,
     fromSql,
     fromRedis: redis && (await openRedisLeases(leftAlone(redis, breakers.all.of(node)), fromSql, clock)),
-    embedded: false,
+    embedded: stores.embedded,
     outage: stores.degrade ? "degrade" : "closed",
     wait,
     visitorsBreakerOf: () => breakers.visitors.of(node),
@@ -90,13 +92,14 @@ const leftAlone = (redis: Pick<Redis, "script">, breaker: Breaker): Pick<Redis, 
 
 /** The books learn what SQL has committed, whether or not the instance ever hears of it. */
 function watchedSqlLeases(instance: Instance, stores: Stores, around: Surroundings, books: Books): SqlLeases {
-  const { code, sql, sqlClock, holders } = stores;
+  const { code, sql, sqlClock, embedded, holders } = stores;
   const asks = new Map<string, Ask>();
   const denials = new WeakMap<LeaseAnswer, { gone: ReadonlyMap<string, number>; month: string }>();
   let sending: { sequence: number; batch: readonly Drained[] } | undefined;
   let writtenSequence = 0;
 
   function committed(result: unknown): void {
+    if (isCounted(result)) return;
     if (isTaken(result)) {
       for (const { id, month, size } of result.taken) books.sqlTookBack(asks.get(id), month, size);
       return;
@@ -110,7 +113,7 @@ function watchedSqlLeases(instance: Instance, stores: Stores, around: Surroundin
     books.written(instance.name, sending.batch);
   }
 
-  const over = overNetwork(sql, instance, around, committed);
+  const over = (embedded ? inFile : overNetwork)(sql, instance, around, committed);
   const leases = code.sqlLeases.createSqlLeases(over, sqlClock, hitReasons, split, () => holders);
   return {
     ...leases,
@@ -120,6 +123,11 @@ function watchedSqlLeases(instance: Instance, stores: Stores, around: Surroundin
       const denial = denials.get(answer);
       if (denial !== undefined) books.sqlDenied(denial.gone, ask, denial.month);
       return answer;
+    },
+    async countFirst(visits, areAwaited) {
+      const counted = await leases.countFirst(visits, areAwaited);
+      books.firstAnswered(instance.name, visits, counted.answers, monthName(sqlClock.now()));
+      return counted;
     },
     record(recorder, sequence, batch) {
       sending = { sequence, batch };
@@ -136,6 +144,9 @@ interface Taken {
 
 const isTaken = (result: unknown): result is { taken: Taken[] } =>
   typeof result === "object" && result !== null && "taken" in result;
+
+const isCounted = (result: unknown): result is CountedVisits =>
+  typeof result === "object" && result !== null && "answers" in result;
 
 /** Else they are totals of months, of which there may be none. */
 const isAnswers = (result: unknown): result is LeaseAnswer[] =>

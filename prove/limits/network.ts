@@ -26,6 +26,9 @@ const lateMostMs = 4_000;
 /** PostgreSQL and its pool give up at five seconds. */
 const sqlGivesUpMs = 5_000;
 const farMs = [1, 20] as const;
+/** How long a server tries to get the lock of a file. */
+const lockMostMs = 5_000;
+const lockTriesMs = 200;
 
 export interface Weather {
   /** The share of calls with their own fault. */
@@ -237,6 +240,40 @@ export function overNetwork(
       });
       if (fate === "reply_lost") return await fail(dice.between(50, sqlGivesUpMs));
       return await answered.promise;
+    },
+  };
+}
+
+/**
+ * The same database as a file. Others may keep its lock for a while, and a transaction may fail; but whoever began one hears what became
+ * of it before anything else happens.
+ */
+export function inFile(
+  sql: Sql,
+  caller: Caller,
+  { time, dice, weather, tally, tell }: Surroundings,
+  committed: (result: unknown) => void,
+): Sql {
+  const pass = (ms: number) => new Promise<void>((resolve) => time.after(ms, resolve, caller));
+  return {
+    ...sql,
+    async transaction<Result>(work: (trx: Transaction<Schema>) => Promise<Result>): Promise<Result> {
+      for (const until = time.now + lockMostMs; weather.sqlAwayUntil > time.now; ) {
+        if (time.now >= until) throw new Unreachable("the database is locked");
+        await pass(dice.between(1, lockTriesMs));
+      }
+      if (dice.happens(weather.share / 2)) {
+        tally.sql_locked++;
+        await pass(dice.between(1, lockTriesMs));
+      }
+      if (dice.happens(weather.share / 4)) {
+        tally.sql_failed++;
+        throw new Unreachable("the disk is full");
+      }
+      const result = await sql.transaction(work);
+      tell(() => `${caller.name} commits to its file: ${JSON.stringify(result)}`);
+      committed(result);
+      return result;
     },
   };
 }

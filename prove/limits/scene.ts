@@ -40,7 +40,7 @@ export interface Scene {
   readonly instanceCount: number;
 }
 
-export const worldKinds: readonly WorldKind[] = ["sql", "redis", "degrade", "loss"];
+export const worldKinds: readonly WorldKind[] = ["sql", "redis", "degrade", "loss", "file"];
 export const kindOf = (seed: number): WorldKind => worldKinds[seed % worldKinds.length] ?? "sql";
 
 const monthEnd = Date.UTC(2026, 10);
@@ -54,7 +54,8 @@ export async function createScene(seed: number, code: Code, sql: Sql, tell: Tell
   const troubleMs = dice.between(8, 24) * 1_000;
   const endsMonth = dice.happens(0.5);
   const startsAt = (endsMonth ? monthEnd : midMonth) - dice.between(2_000, troubleMs);
-  const instanceCount = dice.between(1, 4);
+  // Only one server may use a file.
+  const instanceCount = kind === "file" ? 1 : dice.between(1, 4);
   const tally = noFaults();
   if (endsMonth) tally.month_end++;
   const links = Array.from({ length: dice.pick([1, 1, 2, 3]) }, (_, i): Link => {
@@ -122,7 +123,8 @@ export async function createScene(seed: number, code: Code, sql: Sql, tell: Tell
     code,
     sql,
     sqlClock,
-    connectRedis: kind === "sql" ? undefined : (caller) => network.connect(caller, unavailable),
+    embedded: kind === "file",
+    connectRedis: kind === "sql" || kind === "file" ? undefined : (caller) => network.connect(caller, unavailable),
     degrade: kind === "degrade" || kind === "loss",
     holders: instanceCount,
   };

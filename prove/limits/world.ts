@@ -2,9 +2,9 @@
  * One seed: some instances, links and stores, up to half a minute with all faults that the seed chooses, then calm, an
  * orderly stop, and the final checks.
  *
- * Four kinds of world take turns: SQL lends; Redis lends without a substitute; Redis lends, and SQL while it is
- * unavailable; the same, and Redis loses its data. In the first two no limit may ever be exceeded. In the others the
- * overshoot is bounded.
+ * Five kinds of world take turns: SQL lends; Redis lends without a substitute; Redis lends, and SQL while it is
+ * unavailable; the same, and Redis loses its data; one server with its database in a file. In the first two and the last no limit may
+ * ever be exceeded. In the others the overshoot is bounded.
  */
 import type { Lender } from "../../src/limits/leases.ts";
 import { monthName } from "../../src/limits/window.ts";
@@ -31,6 +31,8 @@ export interface Outcome {
   readonly stranded: Bounded | undefined;
   /** Granted by each store. */
   readonly leases: Readonly<Record<Lender, number>>;
+  /** Visits that were counted without a lease. */
+  readonly firsts: number;
   /** Limits of a link in a month, checked at the end. */
   readonly accountsClosed: number;
 }

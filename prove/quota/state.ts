@@ -31,20 +31,14 @@ export async function settledState(env: Environment, redis: RedisServer | undefi
 
 export async function stateOf(env: Environment, redis: RedisServer | undefined, code: string): Promise<State> {
   const inSql = await look(env, async ({ db }) => {
-    const hits = await db
-      .selectFrom("hits")
-      .select("hits")
-      .where("code", "=", code)
-      .where("reason", "=", "counted")
-      .execute();
     const quotas = await db
       .selectFrom("quotas")
-      .select(["reserved", "lent_until"])
+      .select(["counted", "reserved", "lent_until"])
       .where("code", "=", code)
       .where("draws", "=", "hits")
       .execute();
     return {
-      counted: hits.reduce((sum, row) => sum + row.hits, 0),
+      counted: quotas.reduce((sum, row) => sum + row.counted, 0),
       reservedInSql: quotas.reduce((sum, row) => sum + row.reserved, 0),
       lentBySql: quotas.some(({ lent_until }) => lent_until > 0),
     };

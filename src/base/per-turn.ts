@@ -31,7 +31,7 @@ export function gatherPerTurn<Item, Result>(
 
   async function answer(some: readonly Waiting[]): Promise<void> {
     let results: readonly (Result | Error)[] = [];
-    let failure: unknown = new Error("fewer results than items");
+    let failure: unknown;
     try {
       results = await work(some.map(({ item }) => item));
     } catch (error) {
@@ -39,7 +39,7 @@ export function gatherPerTurn<Item, Result>(
     }
     for (const [place, { answered }] of some.entries()) {
       const result = results[place];
-      if (result === undefined) answered.reject(failure);
+      if (result === undefined) answered.reject(failure ?? new Error("fewer results than items"));
       else if (result instanceof Error) answered.reject(result);
       else answered.resolve(result);
     }

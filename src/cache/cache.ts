@@ -199,13 +199,16 @@ export function createCache<Value extends object, Key extends string = string>(
         hit.memory++;
         return entry;
       }
+      const flight = flights.get(key) ?? start(key);
       try {
-        return await shared(key, patience);
+        return await flight.result;
       } catch (error) {
         const known = remembered(key);
         if (known === undefined || clock.elapsed() - known.filledAt > staleMs) throw error;
         events.stale++;
         return known;
+      } finally {
+        if (patience !== undefined) Object.assign(patience, flight.patience);
       }
     },
 
@@ -234,15 +237,6 @@ export function createCache<Value extends object, Key extends string = string>(
       return missing.size;
     },
   };
-
-  async function shared(key: string, patience: Patience | undefined): Promise<Versioned<Value>> {
-    const flight = flights.get(key) ?? start(key);
-    try {
-      return await flight.result;
-    } finally {
-      if (patience !== undefined) Object.assign(patience, flight.patience);
-    }
-  }
 
   function start(key: string): Flight<Value> {
     const flight = {

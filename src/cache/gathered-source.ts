@@ -117,7 +117,7 @@ export function gatheredSource<Value>(
     running++;
     counts.events.query++;
     let answers: readonly (LookupAnswer<Value> | Error)[] = [];
-    let failure: unknown = new Error("the source answered less than it was asked");
+    let failure: unknown;
     try {
       answers = await query(batch.map(({ key }) => key));
     } catch (error) {
@@ -128,7 +128,7 @@ export function gatheredSource<Value>(
       // First: a caller whom this answer does not satisfy asks again, and must not join what has ended.
       pending.delete(key);
       const answer = answers[place];
-      if (answer === undefined) answered.reject(failure);
+      if (answer === undefined) answered.reject(failure ?? new Error("the source answered less than it was asked"));
       else if (answer instanceof Error) answered.reject(answer);
       else answered.resolve(answer);
     }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { withDeadline } from "../base/deadline.ts";
 import type { Metrics } from "../base/metrics.ts";
-import type { Drained } from "../limits/meters.ts";
+import type { LinkHits } from "../limits/meters.ts";
 import { cacheKey, type LinkKey, splitKey } from "../links/link.ts";
 import type { Sql } from "../sql/sql.ts";
 import { createHotStore, hotKeptMs } from "./hot-store.ts";
@@ -10,7 +10,7 @@ import { createHotStore, hotKeptMs } from "./hot-store.ts";
 /** The hottest links: counted from what is recorded, stored in SQL, and loaded again after a start. */
 export interface HotLinks {
   /** The hits that were just recorded. */
-  count(batch: readonly Drained[]): void;
+  count(hits: readonly LinkHits[]): void;
   perMinute(key: string): number;
   /** The keys of the currently hottest links. */
   keys(): string[];
@@ -24,6 +24,8 @@ export interface HotLinks {
 
 export const saveMs = 15_000;
 const lastSaveMs = 1_000;
+const addMs = 1_000;
+const waitingMost = 10_000;
 const savedMost = 50;
 const warmMost = 100;
 
@@ -41,12 +43,25 @@ export function openHotLinks({ sql, clock, metrics, saveSoon }: HotLinkSettings)
   const instance = randomBytes(9).toString("base64url");
   let savedAt = Number.NEGATIVE_INFINITY;
   let unsaved = false;
+  /** Hits come in many small batches, and finding the coldest link takes longer than counting them. */
+  const waiting = new Map<string, number>();
+  let addedAt = Number.NEGATIVE_INFINITY;
+
+  function counted(): Hot {
+    if (waiting.size === 0) return hot;
+    addedAt = clock.elapsed();
+    hot.add(waiting);
+    waiting.clear();
+    return hot;
+  }
 
   async function save(): Promise<void> {
     if (!unsaved) return; // without visits, the last list stays: it is what the next start loads
     unsaved = false;
     savedAt = clock.elapsed();
-    const hottest = hot.top(savedMost).filter(({ perMinute }) => Math.round(perMinute) > 0);
+    const hottest = counted()
+      .top(savedMost)
+      .filter(({ perMinute }) => Math.round(perMinute) > 0);
     const links = hottest.map(({ key, ...link }) => ({ ...splitKey(key), ...link }));
     try {
       await store.save(instance, links);
@@ -56,7 +71,7 @@ export function openHotLinks({ sql, clock, metrics, saveSoon }: HotLinkSettings)
     }
   }
 
-  const top = () => hot.top(1)[0];
+  const top = () => counted().top(1)[0];
   metrics.gauge(
     "quicklink_hottest_per_minute",
     "Visits per minute of the hottest link.",
@@ -66,21 +81,27 @@ export function openHotLinks({ sql, clock, metrics, saveSoon }: HotLinkSettings)
   metrics.gauge(
     "quicklink_unusual_links",
     "Links with at least ten times the visits of their last-hour average.",
-    () => hot.top(warmMost).filter(({ unusual }) => unusual).length,
+    () =>
+      counted()
+        .top(warmMost)
+        .filter(({ unusual }) => unusual).length,
     "max",
   );
 
   return {
-    count(batch) {
-      const counts = new Map<string, number>();
-      for (const { key, units } of batch) if (units > 0) counts.set(key, (counts.get(key) ?? 0) + units);
-      if (counts.size === 0) return;
-      hot.add(counts);
+    count(hits) {
+      for (const { key, units } of hits) if (units > 0) waiting.set(key, (waiting.get(key) ?? 0) + units);
+      if (waiting.size === 0) return;
       unsaved = true;
-      if (clock.elapsed() - savedAt >= saveMs) saveSoon();
+      const now = clock.elapsed();
+      if (now - addedAt >= addMs || waiting.size >= waitingMost) counted();
+      if (now - savedAt >= saveMs) saveSoon();
     },
-    perMinute: hot.perMinute,
-    keys: () => hot.top(warmMost).map(({ key }) => key),
+    perMinute: (key) => counted().perMinute(key),
+    keys: () =>
+      counted()
+        .top(warmMost)
+        .map(({ key }) => key),
     async lastKeys() {
       const links = await store.hottest(hotKeptMs, warmMost);
       return links.map(({ domain, code }) => cacheKey(domain, code));

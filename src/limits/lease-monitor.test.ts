@@ -3,7 +3,7 @@ import { manualClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
 import { createMetrics } from "../base/metrics.ts";
 import type { OutagePolicy } from "./call-limiter.ts";
-import { monitoredLeases } from "./lease-monitor.ts";
+import { monitorLeases } from "./lease-monitor.ts";
 import type { Ask, LeaseAnswer, Lender } from "./leases.ts";
 
 const ask: Ask = { id: "a.1", key: "abc", draws: "hits", max: 1_000, want: 10 };
@@ -14,19 +14,18 @@ function world(usual: Lender = "redis", outage: OutagePolicy = "degrade") {
   const lines: string[] = [];
   const log = createLog("info", { write: (line) => void lines.push(JSON.parse(line).msg) }, false, clock.now);
   let answers: Lender | "nobody" = usual;
-  const store = monitoredLeases(
-    {
-      async acquire(): Promise<LeaseAnswer> {
-        if (answers === "nobody") throw new Error("no answer");
-        return { kind: "denied", lender: answers, outstanding: false, secondsToMonthEnd: 9 };
-      },
+  const monitor = monitorLeases({ usual, outage, clock, metrics, log });
+  const store = monitor.of({
+    async acquire(): Promise<LeaseAnswer> {
+      if (answers === "nobody") throw new Error("no answer");
+      return { kind: "denied", lender: answers, outstanding: false, secondsToMonthEnd: 9 };
     },
-    { usual, outage, clock, metrics, log },
-  );
+  });
 
   return {
     clock,
     lines,
+    first: monitor.first,
     async ask(lender: Lender | "nobody", times = 1): Promise<void> {
       answers = lender;
       for (let i = 0; i < times; i++) await store.acquire(ask).catch(() => {});
@@ -111,5 +110,16 @@ describe("how hits are limited", () => {
       ["redis", "sql", "nobody"].map((by) => metric(`quicklink_leases_total{by="${by}"}`)),
     );
     expect(counted).toEqual([3, 2, 1]);
+  });
+
+  test("is counted and logged for first visits, too, which need no lease", async () => {
+    const { first, lines, metric } = world("sql", "closed");
+    first(7);
+    expect(await metric('quicklink_leases_total{by="sql"}')).toBe(7);
+    expect(await metric(state)).toBe(0);
+    first(2, new Error("the disk is full"));
+    expect(await metric('quicklink_leases_total{by="nobody"}')).toBe(2);
+    expect(await metric(state)).toBe(2);
+    expect(lines).toEqual(["cannot limit hits; links with a limit answer 503"]);
   });
 });

@@ -23,10 +23,13 @@ type State = (typeof states)[number];
 /** Recovered when nothing as bad was seen for this long: a flapping store would otherwise change state every second. */
 const calmMs = 5_000;
 
-export function monitoredLeases(
-  store: LeaseStore,
-  { usual, outage, clock, metrics, log }: LeaseMonitorSettings,
-): LeaseStore {
+export interface LeaseMonitor {
+  of(store: LeaseStore): LeaseStore;
+  /** So many visits were counted, or denied, without a lease; or could not be. */
+  first(visits: number, error?: unknown): void;
+}
+
+export function monitorLeases({ usual, outage, clock, metrics, log }: LeaseMonitorSettings): LeaseMonitor {
   const count = metrics.tally("quicklink_leases_total", "Requested leases of hits, by who answered.", "by", [
     "redis",
     "sql",
@@ -54,17 +57,23 @@ export function monitoredLeases(
   }
 
   return {
-    async acquire(ask, progress) {
-      try {
-        const answer = await store.acquire(ask, progress);
-        count[answer.lender]++;
-        see(answer.lender === usual ? "well" : "degraded");
-        return answer;
-      } catch (error) {
-        count.nobody++;
-        see("unavailable", error);
-        throw error;
-      }
+    of: (store) => ({
+      async acquire(ask, progress) {
+        try {
+          const answer = await store.acquire(ask, progress);
+          count[answer.lender]++;
+          see(answer.lender === usual ? "well" : "degraded");
+          return answer;
+        } catch (error) {
+          count.nobody++;
+          see("unavailable", error);
+          throw error;
+        }
+      },
+    }),
+    first(visits, error) {
+      count[error === undefined ? "sql" : "nobody"] += visits;
+      see(error === undefined ? "well" : "unavailable", error);
     },
   };
 }

@@ -42,6 +42,21 @@ export type LeaseAnswer =
       readonly secondsToMonthEnd: number;
     };
 
+/** What an asker learns if nothing remains. */
+export type Denied = Extract<LeaseAnswer, { kind: "denied" }>;
+
+/** A visit of a link that had none for some seconds: most of these links have no other soon, and need no lease. */
+export interface FirstVisit {
+  readonly key: string;
+  readonly draws: Draws;
+  readonly max: number;
+  /** Its index in the list of reasons. */
+  readonly reason: number;
+}
+
+/** It is counted, in this month; or nothing remains. */
+export type FirstAnswer = { readonly kind: "counted"; readonly month: string } | Denied;
+
 export interface LeaseStore {
   /**
    * Throws when the store cannot answer; the fate of the ask is then unknown. Tells `progress` which store it waits

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { manualClock } from "../base/clock.ts";
 import { largestLease, leaseSize } from "./lease-size.ts";
-import type { Ask, LeaseAnswer } from "./leases.ts";
+import type { Ask, FirstAnswer, FirstVisit, LeaseAnswer } from "./leases.ts";
 import { createMeters, type Drained } from "./meters.ts";
 import { createMonth, monthEnd, monthName, monthOf, secondsToMonthEnd } from "./window.ts";
 
 const start = Date.UTC(2026, 10, 16);
 
 /** A store that grants what `leaseSize` says, of a limit it keeps itself, and can be told to fail. */
-function world(max: number, open?: boolean) {
+function world(max: number, open?: boolean, countFirst?: (visit: FirstVisit) => Promise<FirstAnswer>) {
   const clock = manualClock(start);
   const asks: Ask[] = [];
   const given = new Map<string, number>();
@@ -35,6 +35,7 @@ function world(max: number, open?: boolean) {
   const meters = createMeters({
     reasons: 2,
     store,
+    countFirst,
     clock,
     month: () => monthName(clock.now()),
     newLeaseId: () => `lease-${++ids}`,
@@ -59,7 +60,87 @@ function world(max: number, open?: boolean) {
   };
 }
 
+/** The same, where the lender counts first visits, as soon as the test lets it. */
+function firstWorld(max: number, open?: boolean) {
+  const firsts: FirstVisit[] = [];
+  const pending: PromiseWithResolvers<FirstAnswer>[] = [];
+  const counting = world(max, open, (visit) => {
+    firsts.push(visit);
+    const answered = Promise.withResolvers<FirstAnswer>();
+    pending.push(answered);
+    return answered.promise;
+  });
+  const now = () => counting.clock.now();
+  return {
+    ...counting,
+    firsts,
+    count: () => pending.shift()?.resolve({ kind: "counted", month: monthName(now()) }),
+    deny: () =>
+      pending.shift()?.resolve({
+        ...{ kind: "denied", lender: "sql", outstanding: false, secondsToMonthEnd: secondsToMonthEnd(now()) },
+      }),
+    break: () => pending.shift()?.reject(new Error("no answer")),
+  };
+}
+
 const units = (drained: readonly Drained[]) => drained.reduce((sum, one) => sum + one.units, 0);
+
+describe("a first visit", () => {
+  test("is counted without a lease, and leaves nothing to record", async () => {
+    const { meters, meter, asks, firsts, count } = firstWorld(10_000);
+    const verdict = meters.spend(meter, "exempt", 10_000, 1);
+    expect(firsts).toMatchObject([{ key: "abc", draws: "exempt", max: 10_000, reason: 1 }]);
+    count();
+    expect(await verdict).toEqual({ kind: "granted" });
+    expect(asks).toEqual([]);
+    expect(meters.drain("everything")).toEqual([]);
+    expect(meters.size).toBe(0);
+  });
+
+  test("is one: who comes while it is counted, or soon after it, takes a lease", async () => {
+    const { meters, meter, clock, asks, firsts, count } = firstWorld(10_000);
+    const verdicts = [meters.spend(meter, "hits", 10_000, 0), meters.spend(meter, "hits", 10_000, 0)];
+    count();
+    for (const verdict of await Promise.all(verdicts)) expect(verdict).toEqual({ kind: "granted" });
+    expect(firsts).toHaveLength(1);
+    expect(asks).toHaveLength(1);
+    clock.advance(6_000);
+    for (let i = 0; i < 2; i++) meters.acknowledge(meters.drain("usual"));
+    expect(meters.size).toBe(0);
+    clock.advance(4_000);
+    const soon = meters.of("abc", meter);
+    await meters.spend(soon, "hits", 10_000, 0);
+    expect(asks).toHaveLength(2);
+    expect(firsts).toHaveLength(1);
+    clock.advance(6_000);
+    for (let i = 0; i < 2; i++) meters.acknowledge(meters.drain("usual"));
+    clock.advance(5_000);
+    void meters.spend(meters.of("abc", soon), "hits", 10_000, 0);
+    expect(firsts).toHaveLength(2);
+  });
+
+  test("is denied like any other, and those who follow are denied without asking", async () => {
+    const { meters, meter, firsts, asks, deny } = firstWorld(10_000);
+    const verdict = meters.spend(meter, "hits", 10_000, 0);
+    deny();
+    expect(await verdict).toMatchObject({ kind: "denied", retryAfterSeconds: secondsToMonthEnd(start) });
+    expect(await meters.spend(meter, "hits", 10_000, 0)).toMatchObject({ kind: "denied" });
+    expect([firsts.length, asks.length]).toEqual([1, 0]);
+  });
+
+  test("that cannot be counted is answered by the policy", async () => {
+    const closed = firstWorld(10_000);
+    const refused = closed.meters.spend(closed.meter, "hits", 10_000, 0);
+    closed.break();
+    expect(await refused).toEqual({ kind: "unavailable", retryAfterSeconds: 2 });
+    expect(closed.meters.drain("everything")).toEqual([]);
+    const open = firstWorld(10_000, true);
+    const allowed = open.meters.spend(open.meter, "hits", 10_000, 0);
+    open.break();
+    expect(await allowed).toEqual({ kind: "granted" });
+    expect(open.meters.drain("everything")).toMatchObject([{ units: 1, leased: 0 }]);
+  });
+});
 
 describe("spending", () => {
   test("a limit is granted to the last unit and not beyond", async () => {

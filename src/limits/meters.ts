@@ -1,7 +1,17 @@
 import type { Clock } from "../base/clock.ts";
 import type { Patience } from "../base/patience.ts";
 import { largestLease } from "./lease-size.ts";
-import type { Ask, Draws, LeaseAnswer, LeaseStore, Lender, MonthOf } from "./leases.ts";
+import type {
+  Ask,
+  Denied,
+  Draws,
+  FirstAnswer,
+  FirstVisit,
+  LeaseAnswer,
+  LeaseStore,
+  Lender,
+  MonthOf,
+} from "./leases.ts";
 import { type Refill, type RefillProgress, startRefill } from "./refill.ts";
 import { granted, type Verdict } from "./verdict.ts";
 
@@ -13,6 +23,9 @@ import { granted, type Verdict } from "./verdict.ts";
  * It is kept ready until the current lease is used up or expired, so visitors of a busy link never wait. Only a visitor
  * who finds a lane without a lease waits for one; all who come meanwhile wait for the same one. Spent units stay with
  * the lane until the recorder has stored them.
+ *
+ * Most links have no other visitor for a while. Where the lender can do so, the first visit in some seconds is counted at
+ * once, without a lease; those who come while it is counted, or soon after it, share one.
  *
  * How it fails:
  * - The store does not answer: the verdict is `unavailable`, and the ask is kept. It is repeated under its ID until its
@@ -63,7 +76,7 @@ export interface Lane {
   /** Spent since `rateSince`: determines the size of the next lease. */
   rateUnits: number;
   rateSince: number;
-  /** Its lease is kept for its whole life: another visitor came soon after the last one was returned. */
+  /** Somebody came a moment ago: its lease is kept for its whole life, and no visit is counted without one. */
   keeps: boolean;
   /** Nothing is requested ahead before this time: the last ask failed, or the recorder was just told to hurry. */
   aheadFrom: number;
@@ -77,12 +90,16 @@ interface Lease {
   readonly month: string;
 }
 
+export interface LinkHits {
+  readonly key: string;
+  readonly units: number;
+}
+
 /** What the recorder must store for one lane. */
-export interface Drained extends MonthOf {
+export interface Drained extends MonthOf, LinkHits {
   readonly lender: Lender;
   /** By reason, in the order of the caller's list. */
   readonly spent: readonly number[];
-  readonly units: number;
   readonly leased: number;
   /** Units of a lease that ended before they were spent. */
   readonly unspent: number;
@@ -124,6 +141,8 @@ export interface MeterSettings {
   /** Number of reasons. */
   readonly reasons: number;
   readonly store: LeaseStore;
+  /** Where the lender can count a first visit without a lease. It rejects when a visitor would give up, and counts nothing after that. */
+  readonly countFirst?: ((visit: FirstVisit) => Promise<FirstAnswer>) | undefined;
   readonly clock: Clock;
   /** Only for hits that are counted without a lease. */
   readonly month: () => string;
@@ -159,7 +178,7 @@ const answerWeight = 1 / 8;
 const repeatsMost = 100;
 
 export function createMeters(settings: MeterSettings): Meters {
-  const { store, clock } = settings;
+  const { store, clock, countFirst } = settings;
   const meters = new Map<string, Meter>();
   const none: readonly number[] = new Array(settings.reasons).fill(0);
   /** For the next recording: leases that ended with units left, and months that ended. */
@@ -304,7 +323,9 @@ export function createMeters(settings: MeterSettings): Meters {
     const now = clock.elapsed();
     if (isAtHand(meter.key, lane, now)) return take(meter.key, lane, max, reason, now);
     if (now < lane.deniedUntil) return lane.denial;
-    return wait(meter, lane, max, reason, patience ?? { ...settings.patience });
+    const left = patience ?? { ...settings.patience };
+    if (countFirst !== undefined && !lane.keeps) return first(countFirst, meter.key, lane, max, reason, left);
+    return wait(meter, lane, max, reason, left);
   }
 
   function exemptOf(meter: Meter): Lane {
@@ -364,6 +385,38 @@ export function createMeters(settings: MeterSettings): Meters {
     hurry(key, lane);
   }
 
+  async function first(
+    count: NonNullable<MeterSettings["countFirst"]>,
+    key: string,
+    lane: Lane,
+    max: number,
+    reason: number,
+    patience: Patience,
+  ): Promise<Verdict> {
+    lane.keeps = true;
+    const asked = clock.elapsed();
+    let answer: FirstAnswer;
+    try {
+      answer = await count({ key, draws: lane.draws, max, reason });
+    } catch {
+      return unanswered(key, lane, reason);
+    }
+    if (answer.kind === "denied") {
+      // A fallback draws on the other limit, in what time is left.
+      patience.sql = Math.max(0, patience.sql - (clock.elapsed() - asked));
+      return deny(lane, asked, answer);
+    }
+    enter(key, lane, answer.month, "sql");
+    return granted;
+  }
+
+  /** No lender can be asked. What went wrong is logged by the code that passed them to us; here it is an answer. */
+  function unanswered(key: string, lane: Lane, reason: number): Verdict {
+    // Allow, unless the limit was used up a moment ago: otherwise a slow store would lift the limit.
+    if (settings.open) return isDenied(lane, clock.elapsed()) ? lane.denial : count(key, lane, reason);
+    return { kind: "unavailable", retryAfterSeconds: retrySeconds };
+  }
+
   async function wait(meter: Meter, lane: Lane, max: number, reason: number, patience: Patience): Promise<Verdict> {
     try {
       // Others who waited for the same lease may use it up first. A small limit has small leases, so a crowd takes many.
@@ -375,11 +428,9 @@ export function createMeters(settings: MeterSettings): Meters {
         if (now < lane.deniedUntil) return lane.denial;
       }
     } catch {
-      // Logged by the code that passed us the store; here it is an answer.
+      // As after too many rounds.
     }
-    // Allow, unless the limit was used up a moment ago: otherwise a slow store would lift the limit.
-    if (settings.open) return isDenied(lane, clock.elapsed()) ? lane.denial : count(meter.key, lane, reason);
-    return { kind: "unavailable", retryAfterSeconds: retrySeconds };
+    return unanswered(meter.key, lane, reason);
   }
 
   function startAsking(key: string, lane: Lane, max: number, urgent: boolean): Refill {
@@ -431,17 +482,19 @@ export function createMeters(settings: MeterSettings): Meters {
 
   function accept(key: string, lane: Lane, asked: number, answer: LeaseAnswer): void {
     if (answer.kind === "denied") {
-      lane.deniedUntil = asked + denyMs;
-      lane.denial = {
-        kind: "denied",
-        retryAfterSeconds: answer.outstanding ? retrySeconds : answer.secondsToMonthEnd,
-      };
+      deny(lane, asked, answer);
       return;
     }
     lane.deniedUntil = 0;
     const { month, lender, lease, size: left, validForMs } = answer;
     lane.next = { month, lender, lease, left, validUntil: asked + validForMs };
     isAtHand(key, lane, clock.elapsed());
+  }
+
+  function deny(lane: Lane, asked: number, { outstanding, secondsToMonthEnd }: Denied): Verdict {
+    lane.deniedUntil = asked + denyMs;
+    lane.denial = { kind: "denied", retryAfterSeconds: outstanding ? retrySeconds : secondsToMonthEnd };
+    return lane.denial;
   }
 
   return {

@@ -76,8 +76,15 @@ const warmAtOnce = 4;
 const warmTries = 5;
 const warmPauseMs = 500;
 
-/** `redis`: that of the cache; without it, memory is in front of SQL. */
-export async function openCache(wiring: Wiring, redis: Redis | undefined, hot: HotLinks): Promise<LinkCache> {
+export interface CacheParts {
+  /** That of the cache; without it, memory is in front of SQL. */
+  readonly redis: Redis | undefined;
+  /** Of `openVisits`. */
+  readonly visits: Sql;
+  readonly hot: HotLinks;
+}
+
+export async function openCache(wiring: Wiring, { redis, visits, hot }: CacheParts): Promise<LinkCache> {
   const { core, metrics, log, opened } = wiring;
   const { config, clock } = core;
   const counts = countCache(metrics);
@@ -86,7 +93,7 @@ export async function openCache(wiring: Wiring, redis: Redis | undefined, hot: H
   const sql = replica ?? core.sql;
   const sampleReplica = watchReplica(replica, metrics);
   const changes = createChangeRates(clock);
-  const tiers = await openTiers(wiring, { redis, sql, hot, changes, counts });
+  const tiers = await openTiers(wiring, { redis, sql, visits, hot, changes, counts });
   const links = createCache<CachedLink, LinkKey>({
     source: tiers.source,
     clock,
@@ -144,18 +151,19 @@ interface Tiers {
 interface TierParts {
   readonly redis: Redis | undefined;
   readonly sql: Sql;
+  readonly visits: Sql;
   readonly hot: HotLinks;
   readonly changes: ChangeRates;
   readonly counts: CacheCounts;
 }
 
-async function openTiers(wiring: Wiring, { redis, sql, hot, changes, counts }: TierParts): Promise<Tiers> {
+async function openTiers(wiring: Wiring, { redis, sql, visits, hot, changes, counts }: TierParts): Promise<Tiers> {
   const { core, log, opened } = wiring;
   const { config, clock } = core;
   const lookups = await openLookups(config, sql, log);
   if (lookups !== sql) opened.defer(() => lookups.close());
   const gathered = openGathered(wiring);
-  const store = config.embedded ? core.store : createLinkStore(lookups);
+  const store = createLinkStore(config.embedded ? visits : lookups);
   const fromSql = gathered(linkSource(store.targets), counts);
   const [tenantsOf, plansOf] = [loadTenants(lookups), loadPlans(lookups)];
   if (!config.embedded)

@@ -1,17 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { type Breaker, type BreakerRule, type Breakers, createBreakers } from "../base/breaker.ts";
 import type { Clock } from "../base/clock.ts";
-import { withDeadline } from "../base/deadline.ts";
+import { Late, withDeadline } from "../base/deadline.ts";
 import type { Logger } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { Patience } from "../base/patience.ts";
+import { gatherPerTurn } from "../base/per-turn.ts";
 import { repeat } from "../base/repeat.ts";
 import { createRecorder, type Recorder } from "../clicks/recorder.ts";
 import type { OutagePolicy } from "../limits/call-limiter.ts";
 import { type Cancelling, degrading } from "../limits/degrade.ts";
-import { monitoredLeases } from "../limits/lease-monitor.ts";
-import type { Ask, EndedLease, LeaseStore, RecordedTotal } from "../limits/leases.ts";
-import { createMeters, type Drained, type Meters } from "../limits/meters.ts";
+import { monitorLeases } from "../limits/lease-monitor.ts";
+import type { Ask, EndedLease, FirstAnswer, FirstVisit, LeaseStore, RecordedTotal } from "../limits/leases.ts";
+import { createMeters, type Drained, type LinkHits, type Meters } from "../limits/meters.ts";
 import { createMonth } from "../limits/window.ts";
 import { type LinkKey, splitKey } from "../links/link.ts";
 import { hitReasons } from "../redirect/decide.ts";
@@ -29,8 +30,8 @@ import type { Wiring } from "./wiring.ts";
 export type Hits = Pick<Counting, "meters" | "moved">;
 
 export interface HitSettings {
-  /** Of `openUnforced`. */
-  readonly unforced: Sql;
+  /** Of `openVisits`. */
+  readonly visits: Sql;
   /** The Redis of limits; without it, SQL lends. */
   readonly redis: LimitsRedis | undefined;
   /** How many instances may hold a lease of one limit. */
@@ -41,12 +42,12 @@ export interface HitSettings {
 
 export async function openHits(
   { core, metrics, log, opened }: Wiring,
-  { unforced, redis, holders, onRecorded }: HitSettings,
+  { visits, redis, holders, onRecorded }: HitSettings,
 ): Promise<Hits> {
   const { config, clock } = core;
   const { embedded, QL_HITS_OUTAGE: outage } = config;
   const id = randomBytes(12).toString("base64url");
-  const fromSql = createSqlLeases(unforced, clock, hitReasons, splitKey, holders);
+  const fromSql = createSqlLeases(visits, clock, hitReasons, splitKey, holders);
   const counting = startCounting({
     id,
     fromSql,
@@ -79,7 +80,7 @@ export interface Counting {
 }
 
 /** What was recorded, and the new totals of the months. */
-export type HitsRecorded = (batch: readonly Drained[], totals: readonly RecordedTotal[]) => void;
+export type HitsRecorded = (hits: readonly LinkHits[], totals: readonly RecordedTotal[]) => void;
 
 export interface CountingSettings {
   /** ID of this instance, new with every start: identifies its leases and recordings. */
@@ -103,6 +104,8 @@ export interface CountingSettings {
 const sqlDeadlineMs = 1_000;
 /** On SQLite, where the serving thread writes them: about a millisecond. */
 const rowsAtOnce = 64;
+/** First visits in one transaction. */
+const firstMost = 500;
 const endMs = 1_000;
 const endDeadlineMs = 30_000;
 
@@ -113,10 +116,37 @@ export function startCounting(settings: CountingSettings): Counting {
   const breakerOf = outage === "degrade" ? settings.visitorsBreakerOf : undefined;
   const degraded = fromRedis && breakerOf && degrading(fromRedis, second, { waitMs: wait.redis, breakerOf, clock });
   const store: LeaseStore = degraded ?? fromRedis ?? second;
+  const monitor = monitorLeases({ usual: fromRedis ? "redis" : "sql", outage, clock, metrics, log });
   let recorder: Recorder | undefined;
+
+  /** Visits of the same turn of the event loop share the commit, and the wait for it. */
+  const countFirst = gatherPerTurn<FirstVisit, FirstAnswer>(firstMost, async (visits) => {
+    let areAwaited = true;
+    const counted = fromSql
+      .countFirst(visits, () => areAwaited)
+      .then(
+        ({ answers, totals }) => {
+          monitor.first(visits.length);
+          onRecorded(totals.map(oneHit), totals);
+          return answers;
+        },
+        (error: unknown) => {
+          if (!(error instanceof Late)) monitor.first(visits.length, error);
+          throw error;
+        },
+      );
+    try {
+      return await withDeadline(counted, wait.sql, "SQLite", clock);
+    } catch (error) {
+      areAwaited = false;
+      throw error;
+    }
+  });
+
   const meters = createMeters({
     reasons: hitReasons.length,
-    store: monitoredLeases(store, { usual: fromRedis ? "redis" : "sql", outage, clock, metrics, log }),
+    store: monitor.of(store),
+    countFirst: embedded && fromRedis === undefined ? countFirst : undefined,
     clock,
     month: createMonth(clock),
     newLeaseId: () => `${id}.${++leases}`,
@@ -221,6 +251,8 @@ export async function openRedisLeases(
   const { createRedisLeases } = await import("../redis/leases.ts");
   return createRedisLeases({ redis, clock, readTotal: sql.total });
 }
+
+const oneHit = ({ key }: RecordedTotal): LinkHits => ({ key, units: 1 });
 
 const endedOnRedis = ({ key, draws, month, lender, lease, unspent }: Drained): EndedLease[] =>
   lender === "redis" && lease !== undefined ? [{ key, draws, month, lease, unspent }] : [];

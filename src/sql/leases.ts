@@ -1,8 +1,18 @@
 import { sql as raw, type Selectable } from "kysely";
 import { type Clock, dayMs } from "../base/clock.ts";
+import { Late } from "../base/deadline.ts";
 import { gatherPerTurn } from "../base/per-turn.ts";
 import { leaseSize } from "../limits/lease-size.ts";
-import type { Ask, LeaseAnswer, LeaseStore, MonthOf, RecordedTotal } from "../limits/leases.ts";
+import type {
+  Ask,
+  Denied,
+  FirstAnswer,
+  FirstVisit,
+  LeaseAnswer,
+  LeaseStore,
+  MonthOf,
+  RecordedTotal,
+} from "../limits/leases.ts";
 import type { Drained } from "../limits/meters.ts";
 import { monthEnd, monthName, secondsToMonthEnd } from "../limits/window.ts";
 import { type BulkValue, bulkInsert } from "./bulk.ts";
@@ -24,12 +34,22 @@ export interface SqlLeases extends LeaseStore {
   /** Another lender has answered: anything granted here is taken back as soon as that can be written. */
   cancel(ask: Ask): void;
   /**
+   * Counts visits without leases, in their order, and returns the new totals too; none of them if their visitors have given up before
+   * it begins. Only for SQLite, where the fate of a commit is known, and nobody can give up between the beginning and the commit.
+   */
+  countFirst(visits: readonly FirstVisit[], areAwaited: () => boolean): Promise<CountedVisits>;
+  /**
    * Stores what was spent and takes back what was not, once: `sequence` grows with every batch of a recorder, and
    * repeating a batch whose answer was lost changes nothing. Returns the new totals of the months.
    */
   record(recorder: string, sequence: number, drained: readonly Drained[]): Promise<RecordedTotal[]>;
   /** Counted and lent now. */
   total(month: MonthOf): Promise<number>;
+}
+
+export interface CountedVisits {
+  readonly answers: readonly FirstAnswer[];
+  readonly totals: readonly RecordedTotal[];
 }
 
 const leaseMs = 5_000;
@@ -133,11 +153,7 @@ export function createSqlLeases(
       if (row === undefined || sizes.has(id)) continue;
       const size = leaseSize({ want, max, remaining: max - row.counted - row.reserved, holders: holders() });
       sizes.set(id, { row, size });
-      if (size === 0) {
-        // What a crash left reserved is never returned; what is lent now may be.
-        const outstanding = row.reserved > 0 && row.lent_until > now;
-        answers.set(id, { kind: "denied", lender: "sql", outstanding, secondsToMonthEnd: secondsToMonthEnd(now) });
-      }
+      if (size === 0) answers.set(id, deniedBy(row, now));
       row.reserved += size;
     }
     // An ask that was granted before has its lease, and gets no second one.
@@ -157,6 +173,35 @@ export function createSqlLeases(
     }
     await setReserved.run(trx, valuesOf(lent));
     return asks.map(({ id }) => answers.get(id));
+  }
+
+  /** What a crash left reserved is never returned; what is lent now may be. */
+  const deniedBy = ({ reserved, lent_until }: Pick<Month, "reserved" | "lent_until">, now: number): Denied => ({
+    ...{ kind: "denied", lender: "sql", outstanding: reserved > 0 && lent_until > now },
+    secondsToMonthEnd: secondsToMonthEnd(now),
+  });
+
+  async function countAll(trx: Trx, visits: readonly FirstVisit[]): Promise<CountedVisits> {
+    const now = await timeOf(trx);
+    const month = monthName(now);
+    const counted: FirstAnswer = { kind: "counted", month };
+    const answers: FirstAnswer[] = [];
+    const totals: RecordedTotal[] = [];
+    const hits: BulkValue[] = [];
+    for (const { key, draws, max, reason } of visits) {
+      const { domain, code } = split(key);
+      const row = max < 1 ? undefined : await countOne.first(trx, { domain, code, month, draws, max });
+      if (row === undefined) {
+        const full = await selectMonth.first(trx, { domain, code, month, draws });
+        answers.push(deniedBy(full ?? { reserved: 0, lent_until: 0 }, now));
+        continue;
+      }
+      answers.push(counted);
+      totals.push({ key, draws, month, total: row.counted + row.reserved, counted: row.counted });
+      if (draws !== "hits") hits.push(domain, code, month, reasons[reason] ?? "", 1);
+    }
+    await addHits.run(trx, hits);
+    return { answers, totals };
   }
 
   /** The ids that had no lease before. */
@@ -281,7 +326,8 @@ export function createSqlLeases(
         quota.reserved += reserved;
         if (!isSame) quotas.push(quota);
       }
-      if (units > 0) addSpent(ofLink, spent, place, month);
+      // Those of visits would repeat what the month has counted.
+      if (units > 0 && draws !== "hits") addSpent(ofLink, spent, place, month);
       if (lease !== undefined && lender === "sql") ended.push(lease);
     }
     closeLink();
@@ -323,6 +369,12 @@ export function createSqlLeases(
       cancelled.set(ask.id, ask);
       wake();
     },
+
+    countFirst: (visits, areAwaited) =>
+      sql.transaction((trx) => {
+        if (!areAwaited()) throw new Late("the visitors have given up");
+        return countAll(trx, visits);
+      }),
 
     async record(recorder, sequence, drained) {
       const inOrder = [...drained].sort(byKey);
@@ -395,12 +447,48 @@ const giveBack = statement((db: Db, { domain, code, month, draws, size }: Params
     .where((is) => is.and({ domain, code, month, draws })),
 );
 
+/** One more, if it is within the limit. */
+const countOne = statement((db: Db, { domain, code, month, draws, max }: Params<QuotaKey & { max: number }>) =>
+  db
+    .insertInto("quotas")
+    .values({ domain, code, month, draws, counted: 1, reserved: 0, lent_until: 0 })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["domain", "code", "month", "draws"])
+        .doUpdateSet((expression) => ({ counted: expression("quotas.counted", "+", 1) }))
+        .where((is) => is(is("quotas.counted", "+", is.ref("quotas.reserved")), "<", max)),
+    )
+    .returning(["counted", "reserved"]),
+);
+
+const selectMonth = statement((db: Db, { domain, code, month, draws }: Params<QuotaKey>) =>
+  db
+    .selectFrom("quotas")
+    .select(["reserved", "lent_until"])
+    .where((is) => is.and({ domain, code, month, draws })),
+);
+
+/** Until it is deleted, the row of a month is the only place that has its visits. */
+const keepVisits = statement(
+  (db: Db, { domain, code, month, counted }: Params<Omit<QuotaKey, "draws"> & { counted: number }>) =>
+    db
+      .insertInto("hits")
+      .values({ domain, code, month, reason: "counted", hits: counted })
+      .onConflict((conflict) =>
+        conflict
+          .columns(["domain", "code", "month", "reason"])
+          // Earlier versions wrote both.
+          .doUpdateSet((is) => ({ hits: is.ref("excluded.hits") }))
+          .where((is) => is("hits.hits", "<", is.ref("excluded.hits"))),
+      ),
+);
+
 /** Deletes old months and recorders; returns how many rows. What was counted, and why, stays in `hits`. */
 export async function pruneLeases(sql: Sql, now: number, limit: number): Promise<number> {
   const past = firstKeptMonth(now);
   const quotas = await sql.db
     .selectFrom("quotas")
-    .select(["domain", "code", "month", "draws"])
+    .select(["domain", "code", "month", "draws", "counted"])
     .where("month", "<", past)
     .limit(limit)
     .execute();
@@ -412,7 +500,8 @@ export async function pruneLeases(sql: Sql, now: number, limit: number): Promise
     .limit(limit)
     .execute();
   await sql.transaction(async (trx) => {
-    for (const { domain, code, month, draws } of quotas) {
+    for (const { domain, code, month, draws, counted } of quotas) {
+      if (draws === "hits" && counted > 0) await keepVisits.run(trx, { domain, code, month, counted });
       await trx
         .deleteFrom("quotas")
         .where((is) => is.and({ domain, code, month, draws }))

@@ -46,21 +46,28 @@ export interface SqliteOptions {
   readonly isStopping?: () => boolean;
   /** Leaves the write-ahead log to other threads: see `write-ahead-log.ts`. */
   readonly leavesLog?: boolean;
+  /**
+   * For statements and transactions. What a connection commits empties the page cache of all others: lookups between the transactions of
+   * hits read most pages again, which was a third of their time. A statement may run inside of a transaction, so it must not write, nor
+   * read what transactions write.
+   */
+  readonly oneConnection?: boolean;
 }
 
 export function openSqlite(path: string, durability: Durability = "full", options: SqliteOptions = {}): Sql {
-  const { isStopping = () => false, leavesLog = false } = options;
+  const { isStopping = () => false, leavesLog = false, oneConnection = false } = options;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   Database.MAX_QUERY_CACHE_SIZE = 500; // prepared statements, by their text; the default is 20
-  const connections = [connect(path, durability, leavesLog), connect(path, durability, leavesLog)] as const;
-  const statements = kysely(connections[0], false, isStopping);
-  const transactions = kysely(connections[1], true, isStopping);
+  const forStatements = connect(path, durability, leavesLog);
+  const forTransactions = oneConnection ? forStatements : connect(path, durability, leavesLog);
+  const statements = kysely(forStatements, false, isStopping);
+  const transactions = kysely(forTransactions, true, isStopping);
   return {
     dialect: "sqlite",
     db: statements,
     transaction: (work) => transactions.transaction().execute(work),
     async script(_, text) {
-      connections[1].run(text); // that of the transaction; a prepared statement would be the first of them only
+      forTransactions.run(text); // that of the transaction; a prepared statement would be the first of them only
     },
     now: raw<number>`cast(unixepoch('subsec') * 1000 as integer)`,
     forUpdate: (query) => query,
@@ -79,7 +86,8 @@ export function openSqlite(path: string, durability: Durability = "full", option
     async close() {
       await transactions.destroy();
       await statements.destroy();
-      for (const connection of connections) connection.close(); // Kysely does not close connections that were never used
+      // Kysely does not close connections that were never used.
+      for (const connection of [forStatements, forTransactions]) connection.close();
     },
   };
 }

@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { createLog } from "../../src/base/log.ts";
+import { gatherPerTurn } from "../../src/base/per-turn.ts";
 import { createRecorder } from "../../src/clicks/recorder.ts";
-import type { Ask, EndedLease, LeaseAnswer, Lender } from "../../src/limits/leases.ts";
+import type { Ask, EndedLease, FirstAnswer, FirstVisit, LeaseAnswer, Lender } from "../../src/limits/leases.ts";
 import { createMeters, type Drained, type Meters } from "../../src/limits/meters.ts";
 import type { Verdict } from "../../src/limits/verdict.ts";
 import { monthName } from "../../src/limits/window.ts";
@@ -32,7 +33,7 @@ export interface RedisPlace extends Place {
   forget(): Promise<void>;
 }
 
-/** One server's way of counting, put together as `src/server/hits.ts` does it. */
+/** One server's way of counting, put together as `src/server/limits.ts` does it. */
 export interface Instance {
   readonly id: string;
   readonly meters: Meters;
@@ -89,9 +90,14 @@ function newInstance(sql: Sql, redis: Redis | undefined): Instance {
     await fromRedis?.flush();
   }
 
+  const countFirst = gatherPerTurn<FirstVisit, FirstAnswer>(
+    500,
+    async (visits) => (await fromSql.countFirst(visits, () => true)).answers,
+  );
   const meters = createMeters({
     reasons: reasons.length,
     store,
+    countFirst: fromRedis === undefined && sql.dialect === "sqlite" ? countFirst : undefined,
     clock: systemClock,
     month: thisMonth,
     newLeaseId,

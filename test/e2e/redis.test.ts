@@ -65,8 +65,8 @@ if (postgresAvailable() && redisAvailable()) {
       });
 
     async function counted(code: string): Promise<number> {
-      const rows = await query(site.env, `select hits from hits where code = '${code}' and reason = 'counted'`);
-      return Number((rows as { hits: number }[])[0]?.hits ?? 0);
+      const rows = await query(site.env, `select counted from quotas where code = '${code}' and draws = 'hits'`);
+      return Number((rows as { counted: number }[])[0]?.counted ?? 0);
     }
 
     test("its state is shown, and its death degrades nothing but that, until it is back", async () => {
