@@ -175,7 +175,7 @@ export function createNewLinks(sql: Sql): NewLinks {
     const firsts = links.map(({ code }) => code);
     await raiseVersions(sql, trx, { firsts, domain: one.domain, tenant }, one.at);
     const first = await takeLinkNumbers(sql, trx, created.length);
-    const { append, own } = (created.every(hasPlainRow) ? plainInsert : fullInsert)(first !== undefined);
+    const { append, own } = insertFor(created)(first !== undefined);
     await append[sql.dialect]().run(acrossTenants(trx), shared, valuesOf(created, tenant, own, first));
     await recordRequests(trx, tenant, created);
     return links.map(() => createdFirst);
@@ -186,8 +186,7 @@ export function createNewLinks(sql: Sql): NewLinks {
     const { results, created, lost } = divide(inspected, claimed);
     created.sort((a, b) => (a.id < b.id ? -1 : 1));
     const first = created.length < manyLinks ? undefined : await takeLinkNumbers(sql, trx, created.length);
-    const isNumbered = first !== undefined;
-    const { columns, insert } = created.every(hasPlainRow) ? plainInsert(isNumbered) : fullInsert(isNumbered);
+    const { columns, insert } = insertFor(created)(first !== undefined);
     await insert[sql.dialect]().run(acrossTenants(trx), valuesOf(created, tenant, columns, first));
     await recordRequests(trx, tenant, created);
     const trashed = await trashedAmong(
@@ -423,6 +422,8 @@ const insertingBoth = (columns: readonly NewLinkColumn[]) => {
 
 const plainInsert = insertingBoth(plainColumns);
 const fullInsert = insertingBoth([...plainColumns, ...seldomColumns]);
+
+const insertFor = (links: readonly NewLink[]) => (links.every(hasPlainRow) ? plainInsert : fullInsert);
 
 const onlyOwn: ReadonlySet<string> = new Set([ownDomain]);
 
