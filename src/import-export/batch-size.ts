@@ -8,7 +8,7 @@ import type { OthersWrote } from "../sql/other-writers.ts";
  */
 export const batchRows = 512;
 const quietRows = 2_048;
-const quietMs = 1_500;
+const quietMs = 1_100;
 
 export type BatchSize = () => Promise<number>;
 
