@@ -3,7 +3,7 @@
  *
  * Method, cost: `quicklink import` of a CSV file of 200,000 rows with code, URL, title and tags, as a process, on
  * SQLite and on a private PostgreSQL that waits for the disk. The database driver alone inserts as many rows by hand
- * into the same tables in the same round, as many in a transaction as the import, with the same low priority
+ * into the same tables in the same round, 512 in a transaction, with the same low priority
  * (`links-by-hand.ts`). With `QL_BENCH_BEFORE`, an older copy of the program imports the same file: see `older.ts`. Two
  * things are compared, both against the same targets: the time per link, which on PostgreSQL is less than the CPU time, because the
  * next rows are checked while the last ones are written; and the CPU time per link, of the process and of PostgreSQL, because
@@ -17,7 +17,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { batchRows } from "../src/import-export/import.ts";
+import { batchRows } from "../src/import-export/batch-size.ts";
 import { cleanEnvironment, type Environment, until } from "../test/ground/process.ts";
 import { cli, program, type Server } from "../test/ground/server.ts";
 import { tempFolder } from "../test/ground/temp.ts";

@@ -58,7 +58,7 @@ const crossings: Readonly<Record<string, readonly [uses: number, why: string]>> 
   "src/idempotency/answers.ts": [2, "a server that is alone releases all claims; the daily job prunes expired answers"],
   "src/links/read/details.ts": [2, "a visitor has no tenant: the link is found by domain and code"],
   "src/links/read/meta.ts": [1, "the operator looks up a link of any tenant by domain and code"],
-  "src/links/create/new-links.ts": [1, "inserts many links at once; each row names the tenant that it was made for"],
+  "src/links/create/new-links.ts": [2, "inserts many links at once; each row names the tenant that it was made for"],
   "src/links/store.ts": [2, "a redirect finds any tenant's link by domain and code; the purge goes over all of them"],
   "src/link-health/store.ts": [2, "one process checks the links of all tenants"],
   "src/people/access.ts": [1, "a person may be a member of several workspaces"],

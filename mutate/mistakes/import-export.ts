@@ -4,6 +4,12 @@ const csv = ["src/import-export/csv.test.ts"];
 const records = ["src/import-export/records.test.ts"];
 
 export const importExport: Mistakes = {
+  "batches-stay-large-beside-other-writers": {
+    file: "import-export/batch-size.ts",
+    from: "if (await othersWrote()) wroteAtMs = clock.elapsed();",
+    to: "await othersWrote();",
+    tests: ["src/import-export/batch-size.test.ts"],
+  },
   "formula-in-a-cell": {
     file: "import-export/csv.ts",
     from: "const safe = formula.test(cell) ? `'${cell}` : cell;",

@@ -6,7 +6,30 @@ const isolation = ["test/conformance/isolation.test.ts"];
 
 const together = ["test/conformance/creates-together.test.ts"];
 
+const appended = ["test/conformance/appended-links.test.ts"];
+
 export const links: Mistakes = {
+  "links-get-what-the-first-one-has": {
+    file: "links/create/new-row.ts",
+    from: "of(link, tenant, undefined) === shared[place];",
+    to: "of(link, tenant, undefined) === shared[place] || true;",
+    tests: appended,
+    only: "with their own",
+  },
+  "a-used-code-fails-the-batch": {
+    file: "links/create/new-links.ts",
+    from: "          if (!isUniqueViolation(error)) throw error;\n        }",
+    to: "          throw error;\n        }",
+    tests: appended,
+    only: "the others are written all the same",
+  },
+  "unfit-links-are-appended": {
+    file: "links/create/new-links.ts",
+    from: "shared === undefined || fit.length < links.length) return",
+    to: "shared === undefined) return",
+    tests: appended,
+    only: "that is not theirs",
+  },
   "older-version-accepted": {
     file: "links/store.ts",
     from: "if (expected !== undefined && expected !== link.version) return",
@@ -128,8 +151,8 @@ export const links: Mistakes = {
   },
   "seldom-column-left-out": {
     file: "links/create/new-links.ts",
-    from: "created.every(hasPlainRow) ? plainInsert",
-    to: "created.some(hasPlainRow) ? plainInsert",
+    from: "links.every(hasPlainRow) ? plainInsert",
+    to: "links.some(hasPlainRow) ? plainInsert",
     tests: store,
     only: "keep what is seldom",
   },

@@ -6,8 +6,30 @@ const leases = ["test/conformance/leases.test.ts"];
 const links = ["test/conformance/links.test.ts"];
 const instances = ["test/conformance/instances.test.ts"];
 const jobs = ["test/conformance/jobs.test.ts"];
+const appended = ["test/conformance/appended-links.test.ts"];
 
 export const sql: Mistakes = {
+  "copied-backslash-read-as-an-escape": {
+    file: "sql/bulk.ts",
+    from: "const uncopied = /[\\\\\\t\\n\\r]/;",
+    to: "const uncopied = /[\\t\\n\\r]/;",
+    tests: appended,
+    only: "whatever they contain",
+  },
+  "first-codes-without-a-row-of-the-feed": {
+    file: "sql/versions.ts",
+    from: '  await appendChanges[dialect]().run(trx, ["link", domain, firstVersion, at], codes);\n',
+    to: "",
+    tests: appended,
+    only: "a row of the feed",
+  },
+  "own-commits-taken-for-those-of-others": {
+    file: "sql/other-writers.ts",
+    from: "const hasChanged = now !== known;",
+    to: "const hasChanged = now !== undefined;",
+    tests: appended,
+    only: "others are seen to write",
+  },
   "short-statements-write-a-file": {
     file: "sql/sqlite.ts",
     from: 'if (durability === "normal") database.run("pragma temp_store = memory");',

@@ -7,6 +7,7 @@ import { messageOf, OperatorError } from "../base/errors.ts";
 import { idFrom, newId } from "../base/ids.ts";
 import { printable } from "../base/printable.ts";
 import type { Core } from "../core.ts";
+import { createBatchSize } from "../import-export/batch-size.ts";
 import { textOf } from "../import-export/decode-text.ts";
 import { type FormatName, formatNames } from "../import-export/formats.ts";
 import { type ImportSettings, importRecords } from "../import-export/import.ts";
@@ -16,6 +17,7 @@ import { readRecords } from "../import-export/records.ts";
 import { createThrottle } from "../import-export/throttle.ts";
 import { ownDomain } from "../links/link.ts";
 import type { LinkStore } from "../links/store.ts";
+import { createOthersWrote } from "../sql/other-writers.ts";
 import { isUnavailable } from "../sql/sql.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { requireTenant, withCore } from "./core.ts";
@@ -79,10 +81,13 @@ async function run(core: Core, tenant: Tenant, file: string, options: ImportOpti
   let bytes = 0;
   const settings: ImportSettings = {
     ...{ sql, links, store, positions, tenant, id, request, dryRun, now: systemClock.now },
-    throttle:
-      options.rate === undefined
-        ? createPace(lookupTimes(store), sleep)
-        : createThrottle(options.rate, systemClock, sleep),
+    ...(options.rate === undefined
+      ? {
+          throttle: createPace(lookupTimes(store), sleep),
+          ...(!dryRun &&
+            sql.dialect === "sqlite" && { batchSize: createBatchSize(createOthersWrote(sql), systemClock) }),
+        }
+      : { throttle: createThrottle(options.rate, systemClock, sleep) }),
     refused: createRefused(progress, errors),
     moved(to) {
       const perSecond = Math.round(((to.records - from.records) * 1_000) / (systemClock.elapsed() - started));

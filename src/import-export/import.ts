@@ -16,6 +16,7 @@ import type { Sql } from "../sql/sql.ts";
 import type { Trx } from "../sql/tenant-db.ts";
 import { spendOfMonth } from "../tenants/monthly-usage.ts";
 import type { Tenant } from "../tenants/tenants.ts";
+import { type BatchSize, batchRows } from "./batch-size.ts";
 import { type PastTotal, parsePastClicks, storePastClicks } from "./click-history.ts";
 import { type Fields, pastClicks } from "./formats.ts";
 import type { ImportPosition, Positions } from "./import-position.ts";
@@ -54,6 +55,8 @@ export interface ImportSettings {
   readonly now: () => number;
   /** Asked before each batch. Once false, the import ends there. */
   readonly goesOn?: (position: ImportPosition) => boolean | Promise<boolean>;
+  /** Asked before each batch. Default: always `batchRows`. */
+  readonly batchSize?: BatchSize;
   /** Called after each batch with its number of rows. */
   readonly throttle?: Throttle;
   /** Called after each batch, for each of its rows that was refused. */
@@ -67,7 +70,6 @@ export interface ImportSettings {
   readonly spends?: boolean;
 }
 
-export const batchRows = 512; // one statement for each table
 const redraws = 20;
 
 /** `records`: in parts of any length. */
@@ -82,7 +84,7 @@ export async function importRecords(
   const grown = createGrownTables(sql, ["links", "link_versions", "changes"]);
   let position = from;
   const seen: Seen = new Map();
-  const batches = judgedBatches(records, from.records, settings, isAhead ? rowsOfTurn : batchRows);
+  const batches = judgedBatches(records, from.records, settings, isAhead ? rowsOfTurn : undefined);
   try {
     let { value: batch } = await batches.next();
     while (batch !== undefined) {
@@ -108,24 +110,27 @@ export async function importRecords(
 /** Checked between two answers of the database: less than a millisecond. */
 const rowsOfTurn = 32;
 
-/** Rows that were read and checked, `batchRows` at a time. Others get their turn after every `turnRows`, unless that is a batch. */
+/** Rows that were read and checked, a batch at a time. Others get their turn after every `turnRows`. */
 async function* judgedBatches(
   records: AsyncIterable<readonly Row<Fields>[]>,
   skipped: number,
   settings: ImportSettings,
-  turnRows: number,
+  turnRows: number | undefined,
 ): AsyncGenerator<readonly Judged[], undefined, void> {
+  const { batchSize = async () => batchRows } = settings;
   let passed = 0;
   let batch: Judged[] = [];
+  let most = await batchSize();
   for await (const rows of records) {
     for (const row of rows) {
       if (++passed <= skipped) continue;
       const judging = judge(row, settings);
       batch.push(judging instanceof Promise ? await judging : judging);
-      if (batch.length === batchRows) {
+      if (batch.length === most) {
         yield batch;
         batch = [];
-      } else if (batch.length % turnRows === 0) await othersTurn();
+        most = await batchSize();
+      } else if (turnRows !== undefined && batch.length % turnRows === 0) await othersTurn();
     }
   }
   if (batch.length > 0) yield batch;
@@ -197,8 +202,7 @@ const inOrder = (unfit: readonly RefusedRow[], refusals: readonly RefusedRow[]):
 function judge(row: Row<Fields>, settings: ImportSettings): Judged | Promise<Judged> {
   if ("problem" in row) return row;
   const { line, value } = row;
-  const isPlain = value.createdAt === undefined && value[pastClicks] === undefined;
-  const { createdAt: created, [pastClicks]: before, ...rest } = isPlain ? nothing : value;
+  const { createdAt: created, [pastClicks]: before } = value;
   const past = before && parsePastClicks(before);
   if (before !== undefined && past === undefined) {
     return { line, problem: `${before.field}: Must be a whole number of at least 0.` };
@@ -206,7 +210,8 @@ function judge(row: Row<Fields>, settings: ImportSettings): Judged | Promise<Jud
   const createdAt = created === undefined || created === null ? undefined : fromIso(String(created));
   if (createdAt !== undefined && Number.isNaN(createdAt)) return { line, problem: "createdAt: Must be a time." };
   try {
-    const input = parseNewLink(isPlain ? value : rest);
+    const isPlain = created === undefined && before === undefined;
+    const input = parseNewLink(isPlain ? value : linkFieldsOf(value));
     const { links, tenant, dryRun, by = byCommand } = settings;
     // A file of passwords would keep the server busy for hours. The operator's command computes them in its own process.
     if (by.kind !== "command" && input.password != null) return { line, problem: noPassword };
@@ -235,7 +240,10 @@ function wantedRow(
   return { line, input, url, file, domain, link: createdAt === undefined ? link : { ...link, createdAt }, past };
 }
 
-const nothing: Fields = {};
+/** A copy, which few rows need. */
+function linkFieldsOf({ createdAt, [pastClicks]: past, ...fields }: Fields): Fields {
+  return fields;
+}
 
 const refusedRow =
   (line: number) =>

@@ -1,5 +1,6 @@
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import type { Pool, PoolClient } from "pg";
+import { CopiedRows, copyRows } from "./copied-rows.ts";
 import type { NamedStatements } from "./statement-names.ts";
 
 /**
@@ -31,6 +32,8 @@ function watched(client: PoolClient, named: NamedStatements): PostgresPoolClient
     // The rollback of an unanswered transaction would wait as long again.
     if (silent) throw new Error("Connection terminated: it did not answer in time");
     try {
+      const [first] = parameters;
+      if (first instanceof CopiedRows) return await copyRows(client, statement, first);
       return await named.query(client, statement, parameters, () => {
         outdated = true;
       });

@@ -1,6 +1,14 @@
 import type { TenantId } from "../base/ids.ts";
 import type { Change, KeyVersion, LinkVersion } from "../cache/feed.ts";
-import { type BulkInsert, type BulkSettings, type BulkValue, bulkInsert, ofDialect } from "./bulk.ts";
+import {
+  type BulkAppend,
+  type BulkInsert,
+  type BulkSettings,
+  type BulkValue,
+  bulkAppend,
+  bulkInsert,
+  ofDialect,
+} from "./bulk.ts";
 import type { CodeState } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 import { type Params, rowBatches, statement } from "./statement.ts";
@@ -20,7 +28,7 @@ import type { Db, Trx } from "./tenant-db.ts";
  * A transaction calls this function once, with everything it raises: a second call could lock a row that sorts before
  * those of the first. `test/conformance/lock-order.test.ts` runs all callers against each other.
  */
-type Raise = RaiseLinks | ClaimCodes | MoveCode | RaiseKeys | readonly RaiseKeys[];
+type Raise = RaiseLinks | ClaimCodes | FirstCodes | MoveCode | RaiseKeys | readonly RaiseKeys[];
 
 export interface Place {
   readonly domain: string;
@@ -38,6 +46,18 @@ interface RaiseLinks {
 interface ClaimCodes {
   readonly claims: readonly Claim[];
 }
+
+/**
+ * Codes that were never used, each once: they get `firstVersion`. It throws a unique violation if one was, and nothing of the
+ * transaction can be kept. Without a decision and an answer for each code it takes half as long as claims.
+ */
+interface FirstCodes {
+  readonly firsts: readonly string[];
+  readonly domain: string;
+  readonly tenant: TenantId;
+}
+
+export const firstVersion = 1;
 
 export interface Claim extends Place {
   readonly tenant: TenantId;
@@ -70,6 +90,7 @@ const statementRows = 64;
 const raised = new WeakSet<Trx>();
 
 export async function raiseVersions(sql: Sql, trx: Trx, what: ClaimCodes, at: number): Promise<ClaimedCode[]>;
+export async function raiseVersions(sql: Sql, trx: Trx, what: FirstCodes, at: number): Promise<readonly never[]>;
 export async function raiseVersions(
   sql: Sql,
   trx: Trx,
@@ -82,16 +103,17 @@ export async function raiseVersions(
   what: RaiseKeys | readonly RaiseKeys[],
   at: number,
 ): Promise<KeyVersion[]>;
-export async function raiseVersions(sql: Sql, trx: Trx, what: Raise, at: number): Promise<Change[]> {
+export async function raiseVersions(sql: Sql, trx: Trx, what: Raise, at: number): Promise<readonly Change[]> {
   if (raised.has(trx)) throw new Error("a transaction raises all of its versions at once");
   raised.add(trx);
+  if ("firsts" in what) return takeFirsts(sql, trx, what, at);
   if ("claims" in what && sql.dialect === "postgres") return claimCodes(sql, trx, what, at);
   const changes = await raise(sql, trx, what, at);
   await insertChanges[sql.dialect]().run(trx, toRows(changes, at));
   return changes;
 }
 
-function raise(sql: Sql, trx: Trx, what: Raise, at: number): Promise<Change[]> {
+function raise(sql: Sql, trx: Trx, what: Exclude<Raise, FirstCodes>, at: number): Promise<Change[]> {
   if ("links" in what) return raiseLinks(sql, trx, what);
   if ("claims" in what) return claimCodes(sql, trx, what, at);
   if ("from" in what) return moveCode(sql, trx, what);
@@ -132,12 +154,24 @@ async function claimCodes({ dialect }: Sql, trx: Trx, { claims }: ClaimCodes, at
   for (const claim of sorted) {
     if (before !== undefined && isSameClaim(before, claim)) continue;
     before = claim;
-    values.push(claim.domain, 1, "live", claim.tenant, claim.code);
+    values.push(claim.domain, firstVersion, "live", claim.tenant, claim.code);
     if (!claim.generated) chosen.push(claim.code);
   }
   const claim = dialect === "postgres" ? claimAndFeed : claimPlaces;
   const rows = await claim[dialect]().run(trx, values, chosen, at);
   return rows.map(({ domain, code, version, tenant_id: tenant }) => ({ kind: "link", domain, code, version, tenant }));
+}
+
+async function takeFirsts(
+  { dialect }: Sql,
+  trx: Trx,
+  { firsts, domain, tenant }: FirstCodes,
+  at: number,
+): Promise<readonly never[]> {
+  const codes = firsts.toSorted();
+  await appendPlaces[dialect]().run(trx, [domain, firstVersion, "live", tenant], codes);
+  await appendChanges[dialect]().run(trx, ["link", domain, firstVersion, at], codes);
+  return [];
 }
 
 async function moveCode({ dialect }: Sql, trx: Trx, { from, to, tenant }: MoveCode): Promise<LinkVersion[]> {
@@ -264,10 +298,13 @@ const raiseKeyed = statement(
       .returning(["key", "version"]),
 );
 
-const insertChanges = ofDialect<BulkInsert<Db, never>>((dialect) =>
-  bulkInsert(dialect, {
-    into: "changes",
-    same: { kind: "text", domain: "text", version: "bigint", at: "bigint" },
-    columns: { code: "text" },
-  }),
-);
+const changing = {
+  into: "changes",
+  same: { kind: "text", domain: "text", version: "bigint", at: "bigint" },
+  columns: { code: "text" },
+} as const satisfies BulkSettings<"changes">;
+
+const insertChanges = ofDialect<BulkInsert<Db, never>>((dialect) => bulkInsert(dialect, changing));
+
+const appendPlaces = ofDialect<BulkAppend<Db>>((dialect) => bulkAppend(dialect, claiming));
+const appendChanges = ofDialect<BulkAppend<Db>>((dialect) => bulkAppend(dialect, changing));

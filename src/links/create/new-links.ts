@@ -3,12 +3,12 @@ import type { HistoryId, LinkId, TenantId } from "../../base/ids.ts";
 import type { Actor } from "../../history/history.ts";
 import { addToRequest } from "../../history/requests.ts";
 import { monthName } from "../../limits/window.ts";
-import { type BulkInsert, bulkInsert, ofDialect } from "../../sql/bulk.ts";
+import { type BulkAppend, type BulkInsert, bulkAppend, bulkInsert, ofDialect } from "../../sql/bulk.ts";
 import { takeLinkNumbers } from "../../sql/link-numbers.ts";
 import { isUnavailable, isUniqueViolation, type Sql } from "../../sql/sql.ts";
 import { type Params, statement } from "../../sql/statement.ts";
 import { acrossTenants, type Db, ofTenant, type TenantDb, type Trx } from "../../sql/tenant-db.ts";
-import { type ClaimedCode, raiseVersions } from "../../sql/versions.ts";
+import { type ClaimedCode, firstVersion, raiseVersions } from "../../sql/versions.ts";
 import { spendOfMonth } from "../../tenants/monthly-usage.ts";
 import { cacheKey, type Link, type LinkFields, type LinkKey, ownDomain } from "../link.ts";
 import { asCreated, lockFiles, toLink, withVersion } from "../rows.ts";
@@ -21,6 +21,7 @@ import {
   plainColumns,
   sameColumns,
   seldomColumns,
+  sharedValues,
   valuesOf,
 } from "./new-row.ts";
 
@@ -161,13 +162,31 @@ export function createNewLinks(sql: Sql): NewLinks {
     return { tenant, links, made, unfit, fit: links.filter((link) => !made.has(link.id) && !unfit(link)) };
   }
 
+  /**
+   * Links that certainly can be created, with the fastest way of writing that each database has, unless one of their codes was used
+   * before: then it throws a unique violation, and nothing of the transaction is written.
+   */
+  async function appendOwn(trx: Trx, tenant: TenantId, links: readonly NewLink[]): Promise<WrittenLink[]> {
+    const { fit } = await inspect(trx, tenant, links);
+    const created = links.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    const [one] = created;
+    const shared = sharedValues(created, tenant);
+    if (one === undefined || shared === undefined || fit.length < links.length) return insertOwn(trx, tenant, links);
+    const firsts = links.map(({ code }) => code);
+    await raiseVersions(sql, trx, { firsts, domain: one.domain, tenant }, one.at);
+    const first = await takeLinkNumbers(sql, trx, created.length);
+    const { append, own } = insertFor(created)(first !== undefined);
+    await append[sql.dialect]().run(acrossTenants(trx), shared, valuesOf(created, tenant, own, first));
+    await recordRequests(trx, tenant, created);
+    return links.map(() => createdFirst);
+  }
+
   async function insertClaimed(trx: Trx, inspected: Inspected, claimed: Map<LinkKey, number>): Promise<WrittenLink[]> {
     const { tenant } = inspected;
     const { results, created, lost } = divide(inspected, claimed);
     created.sort((a, b) => (a.id < b.id ? -1 : 1));
     const first = created.length < manyLinks ? undefined : await takeLinkNumbers(sql, trx, created.length);
-    const isNumbered = first !== undefined;
-    const { columns, insert } = created.every(hasPlainRow) ? plainInsert(isNumbered) : fullInsert(isNumbered);
+    const { columns, insert } = insertFor(created)(first !== undefined);
     await insert[sql.dialect]().run(acrossTenants(trx), valuesOf(created, tenant, columns, first));
     await recordRequests(trx, tenant, created);
     const trashed = await trashedAmong(
@@ -262,6 +281,9 @@ export function createNewLinks(sql: Sql): NewLinks {
     return new Set([ownDomain, ...rows.map(({ host }) => host)]);
   }
 
+  /** Of the last links of `createWith`. A file that was imported before is not tried again and again. */
+  let wereNew = true;
+
   return {
     async createEach(tenant, links, spending) {
       if (spending === "nothing") {
@@ -289,12 +311,24 @@ export function createNewLinks(sql: Sql): NewLinks {
       }
     },
 
-    createWith: (tenant, links, also) =>
-      sql.transaction(async (trx) => {
-        const written = await insertOwn(trx, tenant, links);
-        await also(trx, written);
-        return written;
-      }),
+    async createWith(tenant, links, also) {
+      const run = (insert: typeof insertOwn) =>
+        sql.transaction(async (trx) => {
+          const written = await insert(trx, tenant, links);
+          await also(trx, written);
+          return written;
+        });
+      if (wereNew && links.length >= manyLinks) {
+        try {
+          return await run(appendOwn);
+        } catch (error) {
+          if (!isUniqueViolation(error)) throw error;
+        }
+      }
+      const written = await run(insertOwn);
+      wereNew = written.every((one) => one.kind === "created" && one.version === firstVersion);
+      return written;
+    },
 
     async unfit(tenant, links) {
       const owned = await holdDomains(db, tenant, links);
@@ -366,12 +400,19 @@ const typesOf = (columns: readonly NewLinkColumn[]) =>
   Object.fromEntries(columns.map(({ name, type }) => [name, type]));
 
 /** Every row names its tenant. */
-const inserting = (columns: readonly NewLinkColumn[]) => ({
-  columns: [...sameColumns, ...columns],
-  insert: ofDialect<BulkInsert<ReturnType<typeof acrossTenants>, never>>((dialect) =>
-    bulkInsert(dialect, { into: "links", same: typesOf(sameColumns), columns: typesOf(columns) }),
-  ),
-});
+const inserting = (own: readonly NewLinkColumn[]) => {
+  const settings = { into: "links", same: typesOf(sameColumns), columns: typesOf(own) } as const;
+  return {
+    own,
+    columns: [...sameColumns, ...own],
+    insert: ofDialect<BulkInsert<AcrossTenants, never>>((dialect) => bulkInsert(dialect, settings)),
+    append: ofDialect<BulkAppend<AcrossTenants>>((dialect) => bulkAppend(dialect, settings)),
+  };
+};
+
+type AcrossTenants = ReturnType<typeof acrossTenants>;
+
+const createdFirst: WrittenLink = { kind: "created", version: firstVersion };
 
 /** Links that already have their number, or not. */
 const insertingBoth = (columns: readonly NewLinkColumn[]) => {
@@ -381,6 +422,8 @@ const insertingBoth = (columns: readonly NewLinkColumn[]) => {
 
 const plainInsert = insertingBoth(plainColumns);
 const fullInsert = insertingBoth([...plainColumns, ...seldomColumns]);
+
+const insertFor = (links: readonly NewLink[]) => (links.every(hasPlainRow) ? plainInsert : fullInsert);
 
 const onlyOwn: ReadonlySet<string> = new Set([ownDomain]);
 

@@ -64,6 +64,15 @@ export const plainColumns = listed(plain);
 export const seldomColumns = listed(seldom);
 export const numberColumn: NewLinkColumn = { name: "number", type: "bigint", of: (_, __, number) => number ?? null };
 
+/** What `sameColumns` have in all of these links; undefined if they differ. */
+export function sharedValues(links: readonly NewLink[], tenant: TenantId): readonly BulkValue[] | undefined {
+  const [first] = links;
+  if (first === undefined) return undefined;
+  const shared = sameColumns.map(({ of }) => of(first, tenant, undefined));
+  const isSame = ({ of }: NewLinkColumn, link: NewLink, place: number) => of(link, tenant, undefined) === shared[place];
+  return links.every((link) => sameColumns.every((column, place) => isSame(column, link, place))) ? shared : undefined;
+}
+
 /** `first`: the number of the first link. */
 export function valuesOf(
   links: readonly NewLink[],
