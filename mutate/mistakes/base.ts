@@ -158,6 +158,36 @@ export const base: Mistakes = {
     to: "passed += Math.max(0, idle);",
     tests: ["src/base/attention.test.ts"],
   },
+  "shared-timer-before-it-may": {
+    file: "base/shared-wakes.ts",
+    from: "if (timer.earliest <= now && waiting.has(timer)) timer.goOff();",
+    to: "if (waiting.has(timer)) timer.goOff();",
+    tests: ["src/base/shared-wakes.test.ts"],
+  },
+  "shared-timer-that-was-called-off": {
+    file: "base/shared-wakes.ts",
+    from: "if (timer.earliest <= now && waiting.has(timer)) timer.goOff();",
+    to: "if (timer.earliest <= now) timer.goOff();",
+    tests: ["src/base/shared-wakes.test.ts"],
+  },
+  "shared-timer-goes-off-twice": {
+    file: "base/shared-wakes.ts",
+    from: "    waiting.delete(own);\n    disarm();",
+    to: "    waiting.delete(own);",
+    tests: ["src/base/shared-wakes.test.ts"],
+  },
+  "work-of-a-second-runs-every-half-second": {
+    file: "base/repeat.ts",
+    from: "Math.min(earlyMostMs, earlyShare * pauseMs)",
+    to: "pauseMs / 2",
+    tests: ["src/base/repeat.test.ts"],
+  },
+  "job-looked-at-before-it-is-due": {
+    file: "base/jobs.ts",
+    from: "Math.max(0, dueInMs) + earlyMostMs)",
+    to: "Math.max(0, dueInMs))",
+    tests: ["src/base/jobs.test.ts"],
+  },
   "patience-never-ends": {
     file: "base/patience.ts",
     from: "patience[store] = Math.max(0, waitMs - waited());",

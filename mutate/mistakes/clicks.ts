@@ -470,14 +470,20 @@ export const clicks: Mistakes = {
   },
   "urgent-hits-of-all-links": {
     file: "clicks/recorder.ts",
-    from: 'at - usualAt >= flushMs ? "usual" : "urgent"',
+    from: 'isUrgent && at - usualAt < flushMs ? "urgent" : "usual"',
     to: '"usual"',
     tests: recorder,
   },
   "usual-hits-wait-for-a-pause": {
     file: "clicks/recorder.ts",
-    from: 'at - usualAt >= flushMs ? "usual" : "urgent"',
+    from: 'isUrgent && at - usualAt < flushMs ? "urgent" : "usual"',
     to: '"urgent"',
+    tests: recorder,
+  },
+  "usual-hits-taken-for-urgent-ones": {
+    file: "clicks/recorder.ts",
+    from: "isUrgent && at - usualAt < flushMs",
+    to: "at - usualAt < flushMs",
     tests: recorder,
   },
   "urgent-hits-without-a-pause": {

@@ -75,6 +75,14 @@ describe("jobs", () => {
     await running.stop();
   });
 
+  test("that are one for all are looked at with others, and not before they are due", async () => {
+    const { pass, looks, running, elsewhere } = setUp({ scope: "one for all" }, { everyMs: second / 2 });
+    elsewhere(start + 10_300 - hour);
+    for (let ms = 0; ms < 12_000; ms += 50) await pass(50);
+    expect(looks).toEqual([1_000, 10_500]);
+    await running.stop();
+  });
+
   test("that have nothing to do have succeeded, and are asked again within 15 s", async () => {
     let wanted = false;
     const { pass, ran, running, elsewhere, clock, figure } = setUp({ scope: "one for all", when: async () => wanted });

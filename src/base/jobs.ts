@@ -1,7 +1,7 @@
 import type { Clock } from "./clock.ts";
 import type { Logger } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
-import { repeat } from "./repeat.ts";
+import { earlyMostMs, repeat } from "./repeat.ts";
 
 /**
  * Periodic work of the server. `server/jobs.ts` has the table; this runs it and counts its figures.
@@ -131,7 +131,8 @@ function startJob(job: Job, { claims, clock, log }: JobSettings) {
   const shared = scope === "one for all";
   const repeated = repeat({
     name,
-    everyMs: shared ? () => Math.max(0, Math.min(lookMs, dueInMs)) : everyMs,
+    // Not before it is due: it would be looked at once more.
+    everyMs: shared ? () => Math.min(lookMs, Math.max(0, dueInMs) + earlyMostMs) : everyMs,
     firstMs: Math.min(firstMs, everyMs),
     deadlineMs,
     stopMs,

@@ -185,4 +185,18 @@ describe("repeated work", () => {
     clock.advance(deadlineMs);
     expect(ended).toEqual([]);
   });
+
+  test("work that shares its wake-ups with shorter work runs no more often than it says, and no later", async () => {
+    const { clock, startedAt, end } = setUp();
+    const shorter = repeat({
+      ...{ name: "shorter", everyMs: everyMs / 2, firstMs: 100, deadlineMs, stopMs, clock },
+      ...{ log: createLog("silent", { write() {} }, false, clock.now), work: async () => {} },
+    });
+    for (let ms = 0; ms < 10 * everyMs; ms += 50) {
+      clock.advance(50);
+      await end();
+    }
+    expect(startedAt).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((at) => at * everyMs));
+    await shorter.stop();
+  });
 });

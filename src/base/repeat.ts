@@ -1,6 +1,7 @@
 import type { Clock } from "./clock.ts";
 import { Late } from "./deadline.ts";
 import type { Logger } from "./log.ts";
+import { sharedAfter } from "./shared-wakes.ts";
 
 /**
  * Runs work repeatedly, for as long as the process lives. Everything that repeats uses it: the table of jobs
@@ -8,6 +9,9 @@ import type { Logger } from "./log.ts";
  *
  * **One at a time.** Runs never overlap, even when one is late. `soon()` starts a run early, or one more after the
  * current run; any number of calls are one more run.
+ *
+ * **Together.** A run may come before its time if the thread is awake for another one (`shared-wakes.ts`): by less than half of its
+ * pause, and of a second. Never later.
  *
  * **A failure is logged once**, when runs start to fail, and once more when they work again.
  *
@@ -32,7 +36,7 @@ export interface Repeated {
 export interface RepeatSettings {
   /** For the log: "files-sweep", "following changes". */
   readonly name: string;
-  /** From start to start; or the pause after a run, by the number of consecutive failures. */
+  /** At most, from start to start; or the longest pause after a run, by the number of consecutive failures. */
   readonly everyMs: number | ((failures: number) => number);
   /** Until the first run. Default: the usual interval. */
   readonly firstMs?: number;
@@ -59,6 +63,14 @@ export interface RepeatTexts {
   readonly worksAgain: string;
   readonly level?: "warn" | "error";
 }
+
+/**
+ * Less than the interval of the change feed, which is the shortest: work that takes one second must not run with each of its reads.
+ * And nearly as long, so that one of them falls in.
+ */
+export const earlyMostMs = 450;
+const earlyShare = 0.45;
+const earlyMs = (pauseMs: number): number => Math.min(earlyMostMs, earlyShare * pauseMs);
 
 export function repeat(settings: RepeatSettings): Repeated {
   const { name, everyMs, firstMs, deadlineMs, stopMs, work, clock, log } = settings;
@@ -134,10 +146,10 @@ export function repeat(settings: RepeatSettings): Repeated {
   /** At a fixed rate: a run that took longer skips the times that have passed. */
   function arm(tookMs: number): void {
     const pauseMs = typeof everyMs === "function" ? everyMs(failures) : everyMs - (tookMs % everyMs);
-    if (!stopped) disarm = clock.after(pauseMs, soon);
+    if (!stopped) disarm = sharedAfter(clock, pauseMs, earlyMs(pauseMs), soon);
   }
 
-  disarm = clock.after(firstMs ?? (typeof everyMs === "function" ? everyMs(0) : everyMs), soon);
+  disarm = sharedAfter(clock, firstMs ?? (typeof everyMs === "function" ? everyMs(0) : everyMs), 0, soon);
   return {
     soon,
     run,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { manualClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
+import { sharedAfter } from "../base/shared-wakes.ts";
 import { largestLease } from "../limits/lease-size.ts";
 import { createMeters } from "../limits/meters.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
@@ -180,7 +181,7 @@ describe("the recorder", () => {
       clock.advance(ms);
       await Bun.sleep(0);
     };
-    return { visit, pass, written, failure };
+    return { clock, visit, pass, written, failure };
   }
 
   test("a link that owes too much to get a lease is recorded without the others", async () => {
@@ -188,6 +189,15 @@ describe("the recorder", () => {
     await visit("quiet", 1_000_000);
     for (let i = 0; i < 5; i++) await visit("small", 100);
     expect(written.flatMap(({ keys }) => keys)).toEqual(["small", "small"]);
+  });
+
+  test("all links are recorded when its time comes early, with a timer of something else", async () => {
+    const { clock, visit, pass, written } = setUp();
+    await pass(1_000);
+    await visit("quiet", 1_000_000);
+    sharedAfter(clock, 700, 0, () => {});
+    await pass(700);
+    expect(written).toEqual([{ at: 1_700, keys: ["quiet"] }]);
   });
 
   test("while it fails it is tried once a second, however many links owe too much", async () => {

@@ -48,6 +48,8 @@ export function createRecorder(settings: RecorderSettings): Recorder {
   /** Visitors who wait for what they owe to be stored. */
   let awaited = 0;
   let isExpected = false;
+  /** The next recording was asked for, and does not come at its time. */
+  let isUrgent = false;
   let startedAt = Number.NEGATIVE_INFINITY;
   /** When the last recording of all links is known to have begun. */
   let usualAt = clock.elapsed();
@@ -73,7 +75,8 @@ export function createRecorder(settings: RecorderSettings): Recorder {
   async function recordDue(): Promise<void> {
     startedAt = clock.elapsed();
     const at = startedAt;
-    const what = at - usualAt >= flushMs ? "usual" : "urgent";
+    const what = isUrgent && at - usualAt < flushMs ? "urgent" : "usual";
+    isUrgent = false;
     await record(what);
     if (what === "usual") usualAt = at;
   }
@@ -102,13 +105,16 @@ export function createRecorder(settings: RecorderSettings): Recorder {
       isExpected = true;
       clock.after(Math.max(0, startedAt + urgentMs - clock.elapsed()), () => {
         isExpected = false;
-        if (!isPausing()) recording.soon();
+        if (isPausing()) return;
+        isUrgent = true;
+        recording.soon();
       });
     },
     // A running round may have read the meters before the caller's hits; all who come meanwhile share the next round.
     async flush() {
       if (isPausing()) throw new Error("hits could not be recorded a moment ago");
       awaited++;
+      isUrgent = true;
       try {
         await recording.run();
       } finally {
