@@ -35,9 +35,13 @@ test("a timer goes off neither before it may nor after its time", () => {
 test("a timer that is called off goes off with no other, and wakes none", () => {
   const { clock, went, start } = setUp();
   start("called off", 800, 800)();
-  start("other", 1_000, 500);
-  const stop = start("by another one", 1_000, 500);
-  sharedAfter(clock, 700, 0, stop);
+  let stop = () => {};
+  sharedAfter(clock, 1_000, 500, () => {
+    went.push(["other", clock.elapsed()]);
+    stop();
+  });
+  stop = start("by another one", 1_000, 500);
+  sharedAfter(clock, 700, 0, () => {});
   clock.advance(699);
   expect(went).toEqual([]);
   clock.advance(1);
