@@ -152,6 +152,24 @@ export const base: Mistakes = {
     tests: ["src/base/busy-time.test.ts"],
     only: "waits for a core",
   },
+  "time-before-a-wait-counts": {
+    file: "base/attention.ts",
+    from: "due: passed + Math.min(sinceMs, countedMostMs) + ms",
+    to: "due: passed + ms",
+    tests: ["src/base/attention.test.ts"],
+  },
+  "answered-wait-delays-the-look-of-the-next": {
+    file: "base/attention.ts",
+    from: "lookIn(lookMs - sinceMs)",
+    to: "lookIn(lookMs)",
+    tests: ["src/base/attention.test.ts"],
+  },
+  "answered-wait-ends-the-looks-of-others": {
+    file: "base/attention.ts",
+    from: "if (!waits.delete(wait) || waits.size > 0) return;",
+    to: "if (!waits.delete(wait)) return;",
+    tests: ["src/base/attention.test.ts"],
+  },
   "late-look-counts-in-full": {
     file: "base/attention.ts",
     from: "passed += Math.min(Math.max(0, idle), countedMostMs);",

@@ -65,7 +65,7 @@ test("a wait that is called off ends without a word, and nothing is looked at an
   const after = (ms: number, work: () => void) => clock.after(ms, () => [looked.push(clock.elapsed()), work()]);
   createAttention({ ...clock, after }).after(100, () => expect.unreachable())();
   clock.advance(1_000);
-  expect(looked).toEqual([5]);
+  expect(looked).toEqual([]);
 });
 
 test("a wait that was answered costs no second reading of what the thread worked", () => {
@@ -75,6 +75,36 @@ test("a wait that was answered costs no second reading of what the thread worked
   createAttention({ ...clock, worked }).after(100, () => expect.unreachable())();
   clock.advance(1_000);
   expect(readings).toBe(1);
+});
+
+test("a wait that is answered leaves the others their time", () => {
+  const clock = busyClock();
+  const attention = createAttention(clock);
+  const over: number[] = [];
+  const stop = attention.after(50, () => expect.unreachable());
+  attention.after(50, () => over.push(clock.elapsed()));
+  stop();
+  clock.advance(1_000);
+  expect(over).toEqual([50]);
+});
+
+test("waits that begin and are answered one after the other are looked at as one would be", () => {
+  const clock = busyClock();
+  let readings = 0;
+  const worked = () => {
+    readings++;
+    return clock.worked();
+  };
+  const attention = createAttention({ ...clock, worked });
+  for (let turn = 0; turn < 50; turn++) {
+    const stop = attention.after(50, () => expect.unreachable());
+    clock.advance(2);
+    stop();
+  }
+  expect(attention.passed()).toBe(100);
+  expect(readings).toBe(21);
+  clock.advance(1_000);
+  expect(attention.passed()).toBe(100);
 });
 
 test("a look that comes late counts as two: what arrived meanwhile is read first", () => {

@@ -35,41 +35,48 @@ interface Wait {
 export function createAttention(clock: AttentionClock): Attention {
   const waits = new Set<Wait>();
   let passed = 0;
+  /** The last look, or what was read instead when the first wait of several began. */
   let last: { readonly at: number; readonly worked: number } | undefined;
+  /** Set while a look is due. */
+  let noLook: (() => void) | undefined;
 
-  const nextLook = (at: number, worked: number): void => {
-    last = { at, worked };
-    clock.after(lookMs, look);
+  const lookIn = (ms: number): void => {
+    noLook = clock.after(ms, look);
   };
 
   function look(): void {
-    if (waits.size === 0) {
-      last = undefined;
-      return;
-    }
+    noLook = undefined;
     const [at, worked] = [clock.elapsed(), clock.worked()];
     const since = at - (last?.at ?? at);
     const idle = since - (worked - (last?.worked ?? worked));
     passed += Math.min(Math.max(0, idle), countedMostMs);
-    last = undefined;
+    last = { at, worked };
     for (const wait of waits) {
       if (wait.due > passed && wait.atLatest > at) continue;
       waits.delete(wait);
       wait.work();
     }
-    if (waits.size > 0) nextLook(at, worked);
+    if (waits.size > 0 && noLook === undefined) lookIn(lookMs);
   }
 
   return {
     passed: () => passed,
     after(ms, work) {
       const now = clock.elapsed();
+      // Once per look, however many waits begin and end in between.
+      if (noLook === undefined && (last === undefined || now - last.at >= lookMs))
+        last = { at: now, worked: clock.worked() };
+      const sinceMs = now - (last?.at ?? now);
       // The next look counts from the one before, which was not part of this wait.
-      const before = last === undefined ? 0 : Math.min(now - last.at, countedMostMs);
-      const wait = { due: passed + before + ms, atLatest: now + longestTimes * ms, work };
-      if (last === undefined) nextLook(now, clock.worked());
+      const wait = { due: passed + Math.min(sinceMs, countedMostMs) + ms, atLatest: now + longestTimes * ms, work };
+      if (noLook === undefined) lookIn(lookMs - sinceMs);
       waits.add(wait);
-      return () => void waits.delete(wait);
+      return () => {
+        // An idle thread would wake up once more for each question to Redis.
+        if (!waits.delete(wait) || waits.size > 0) return;
+        noLook?.();
+        noLook = undefined;
+      };
     },
   };
 }
