@@ -177,22 +177,22 @@ export const base: Mistakes = {
     tests: ["src/base/attention.test.ts"],
   },
   "shared-timer-before-it-may": {
-    file: "base/shared-wakes.ts",
+    file: "base/wake-ups.ts",
     from: "if (timer.earliest <= now && waiting.has(timer)) timer.goOff();",
     to: "if (waiting.has(timer)) timer.goOff();",
-    tests: ["src/base/shared-wakes.test.ts"],
+    tests: ["src/base/wake-ups.test.ts"],
   },
   "shared-timer-that-was-called-off": {
-    file: "base/shared-wakes.ts",
+    file: "base/wake-ups.ts",
     from: "if (timer.earliest <= now && waiting.has(timer)) timer.goOff();",
     to: "if (timer.earliest <= now) timer.goOff();",
-    tests: ["src/base/shared-wakes.test.ts"],
+    tests: ["src/base/wake-ups.test.ts"],
   },
   "shared-timer-goes-off-twice": {
-    file: "base/shared-wakes.ts",
+    file: "base/wake-ups.ts",
     from: "    waiting.delete(own);\n    disarm();",
     to: "    waiting.delete(own);",
-    tests: ["src/base/shared-wakes.test.ts"],
+    tests: ["src/base/wake-ups.test.ts"],
   },
   "work-of-a-second-runs-every-half-second": {
     file: "base/repeat.ts",

@@ -1,7 +1,7 @@
 import type { Clock } from "./clock.ts";
 import { Late } from "./deadline.ts";
 import type { Logger } from "./log.ts";
-import { sharedAfter } from "./shared-wakes.ts";
+import { sharedAfter } from "./wake-ups.ts";
 
 /**
  * Runs work repeatedly, for as long as the process lives. Everything that repeats uses it: the table of jobs
@@ -10,7 +10,7 @@ import { sharedAfter } from "./shared-wakes.ts";
  * **One at a time.** Runs never overlap, even when one is late. `soon()` starts a run early, or one more after the
  * current run; any number of calls are one more run.
  *
- * **Together.** A run may come before its time if the thread is awake for another one (`shared-wakes.ts`): by less than half of its
+ * **Together.** A run may come before its time if the thread is awake for another one (`wake-ups.ts`): by less than half of its
  * pause, and of a second. Never later.
  *
  * **A failure is logged once**, when runs start to fail, and once more when they work again.

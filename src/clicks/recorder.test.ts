@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { manualClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
-import { sharedAfter } from "../base/shared-wakes.ts";
+import { sharedAfter } from "../base/wake-ups.ts";
 import { largestLease } from "../limits/lease-size.ts";
 import { createMeters } from "../limits/meters.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { manualClock } from "./clock.ts";
-import { sharedAfter } from "./shared-wakes.ts";
+import { sharedAfter } from "./wake-ups.ts";
 
 function setUp() {
   const clock = manualClock(0);
