@@ -83,7 +83,7 @@ export async function gather(sql: Sql, scope: SubjectScope, span: Span, settings
   throw new Problem("busy", "These clicks are being counted again. Try again shortly.", { retryAfterSeconds: 5 });
 }
 
-/** Undefined if a late click deleted a roll-up while they were read. */
+/** Undefined if a roll-up was deleted or replaced while they were read. */
 async function gatherOnce(
   sql: Sql,
   scope: SubjectScope,
