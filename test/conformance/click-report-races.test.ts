@@ -6,21 +6,33 @@ import { parseReport, type ReportParams } from "../../src/clicks/reports/query.t
 import { reportOn } from "../../src/clicks/reports/report.ts";
 import { condense } from "../../src/clicks/rollups/rounds.ts";
 import type { Sql } from "../../src/sql/sql.ts";
-import { type ClickTenant, createClickTenant, newLink, randomClicks, randomOf, storeClicks } from "./click-world.ts";
+import {
+  type ClickTenant,
+  createClickTenant,
+  newLink,
+  randomClicks,
+  randomOf,
+  storeClicks,
+  storeLate,
+} from "./click-world.ts";
 import { onEachDatabase } from "./databases.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
 const noon = Date.UTC(2026, 10, 4, 12);
 
-/** Does this work once, after roll-ups were listed and before they are read. */
-function onceListed(sql: Sql, work: () => Promise<void>): Sql {
+/** The columns of statements of a report. */
+const settings = "zone,days_until,events_from,late,now";
+const listing = "grain,start,until";
+
+/** Does this work once, after a statement with these columns. */
+function onceRead(sql: Sql, columns: string, work: () => Promise<void>): Sql {
   let isDone = false;
   const plugin: KyselyPlugin = {
     transformQuery: ({ node }) => node,
     async transformResult({ result }) {
-      const isListing = Object.keys(result.rows[0] ?? {}).join() === "grain,start,until";
-      if (isListing && !isDone) {
+      if (!isDone && Object.keys(result.rows[0] ?? {}).join() === columns) {
         isDone = true;
         await work();
       }
@@ -57,10 +69,27 @@ onEachDatabase(({ openTwo }) => {
         await storeClicks(sql, tenant, clicksIn(noon + hourMs, noon + 2 * hourMs, 30));
         await condense(sql, { now: noon + 2.8 * hourMs });
         const now = noon + 3.1 * hourMs;
-        const raced = onceListed(sql, async () => void (await condense(sql, { now })));
+        const raced = onceRead(sql, listing, async () => void (await condense(sql, { now })));
         const before = await read(sql, now, params);
         expect(await read(raced, now, params)).toBe(before);
         expect(await read(sql, now, params)).toBe(before);
+      },
+    );
+
+    test.each([settings, listing])(
+      "has the clicks of a day whose roll-up a late click deleted after reading %s",
+      async (columns) => {
+        await storeClicks(sql, tenant, clicksIn(noon - dayMs, noon, 300));
+        const now = noon + hourMs;
+        await condense(sql, { now });
+        const late = clicksIn(noon - dayMs, noon - dayMs + 1, 2);
+        expect(
+          await read(
+            onceRead(sql, columns, () => storeLate(sql, tenant, late)),
+            now,
+          ),
+        ).toBe(302);
+        expect(await read(sql, now)).toBe(302);
       },
     );
   });
