@@ -156,6 +156,15 @@ onEachDatabase(({ openTwo }) => {
       }
     });
 
+    test("of a clock that was ahead are not used once it is set back", async () => {
+      time += 10 * minuteMs;
+      expect(await read()).toBe(counted());
+      time -= 10 * minuteMs;
+      await storeClicks(sql, tenant, clicksBetween(time - 50_000, time, 20));
+      time += 6 * minuteMs;
+      expect(await read()).toBe(counted());
+    });
+
     test("end where roll-ups begin", async () => {
       for (let round = 0; round < 5; round++) {
         expect(await read()).toBe(counted());

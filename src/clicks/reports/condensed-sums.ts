@@ -14,7 +14,7 @@ import type { SubjectScope } from "./scope.ts";
  * The sum of the roll-ups of a report without filters. It is kept in memory: who looks at a report looks at it again, and reading
  * the rows of a busy link is most of the work.
  *
- * What is kept is never outdated. A roll-up is replaced only because of late clicks, and those raise `late` of their tenant in the
+ * What is kept is never outdated. The clicks of a roll-up change only with late ones, and those raise `late` of their tenant in the
  * transaction that deletes it. So the sum is found under `late`, as it was before the rows were listed, and the list of rows.
  */
 export interface CondensedSums {
@@ -58,7 +58,7 @@ const caches = new WeakMap<Sql, SumCache>();
 /** For benchmarks: a report without what the one before has left behind. */
 export const forgetSums = (sql: Sql): void => void caches.delete(sql);
 
-/** Undefined if a late click deleted a roll-up while they were read. The tally may be added to. */
+/** Undefined if a roll-up was deleted or replaced while they were read. The tally may be added to. */
 export async function condensedSums(
   sql: Sql,
   scope: SubjectScope,

@@ -19,7 +19,7 @@ import type { Span, Traffic } from "./query.ts";
 import type { ReportCheck } from "./report-check.ts";
 import { longestMs, type NamedRow, periodsOf, readNames, readRows, type StoredPeriod } from "./rollup-rows.ts";
 import { countsIn, fitted, scaled } from "./sample.ts";
-import type { SubjectScope } from "./scope.ts";
+import { renewed, type SubjectScope } from "./scope.ts";
 import { createReportedValues, type ReportedValues } from "./shown-values.ts";
 import { matchedCounts, type ValueFilter } from "./value-filter.ts";
 
@@ -75,15 +75,17 @@ interface GatherSettings {
 const attemptsMost = 3;
 
 export async function gather(sql: Sql, scope: SubjectScope, span: Span, settings: GatherSettings): Promise<Gathered> {
+  let current = scope;
   for (let attempt = 1; attempt <= attemptsMost; attempt++) {
     await settings.check();
-    const found = await gatherOnce(sql, scope, span, settings);
+    const found = await gatherOnce(sql, current, span, settings);
     if (found !== undefined) return found;
+    current = await renewed(sql, scope);
   }
   throw new Problem("busy", "These clicks are being counted again. Try again shortly.", { retryAfterSeconds: 5 });
 }
 
-/** Undefined if a late click deleted a roll-up while they were read. */
+/** Undefined if late clicks came in before roll-ups were listed, or one of these was deleted or replaced before it was read. */
 async function gatherOnce(
   sql: Sql,
   scope: SubjectScope,
@@ -92,6 +94,8 @@ async function gatherOnce(
 ): Promise<Gathered | undefined> {
   const { starts, wanted, traffic, limit, isTotal = false, daysFrom, now, filter, check } = settings;
   const periods = scope.number === undefined ? [] : await periodsOf(sql, scope.number, span);
+  // A day before `condensedUntil` without a roll-up has no clicks, unless late ones have deleted it since the scope was read.
+  if ((await renewed(sql, scope)).late !== scope.late) return undefined;
   const days = periods.some(countsByDay) ? await daysOf(sql, scope.tenant, span) : [];
   // Without roll-ups of its own, everything about it is in events.
   const condensedUntil = scope.number === undefined ? 0 : scope.condensedUntil;

@@ -50,7 +50,9 @@ export async function openSum(
   caches.set(sql, cache);
   const key = [scope.number, scope.late, from, ...wanted].join(" ");
   // Nobody else may add to it or read it meanwhile: they begin anew.
-  const known = cache.delete(key);
+  const kept = cache.delete(key);
+  // Of a clock that was set back since: clicks may have come before its end, and were not late.
+  const known = kept !== undefined && kept.until <= until ? kept : undefined;
   const counts = known?.counts ?? newEventCounts(wanted);
   const missing = { from: known?.until ?? from, to: until };
   if (missing.from < missing.to) {
@@ -58,12 +60,11 @@ export async function openSum(
     if (level > 0) return undefined;
     await addEvents(sql, scope, [missing], { level, events, wanted, check }, counts);
   }
-  const end = Math.max(missing.from, until);
   return {
     counts,
-    span: { from, to: end },
+    span: { from, to: until },
     keep() {
-      if (counts.itemised >= eventsLeast) cache.set(key, { counts, until: end });
+      if (counts.itemised >= eventsLeast) cache.set(key, { counts, until });
     },
   };
 }

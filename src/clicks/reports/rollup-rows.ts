@@ -64,6 +64,7 @@ export async function readRows(
         "in",
         some.map(({ start }) => start),
       )
+      .where("until", "in", endsOf(some))
       .execute();
     for (const { start, until, series, facts = "", packed = null, names = null, ...counts } of stored) {
       const tally = { ...newTally(), ...readCounts({ ...counts, series: series ?? "[]" }, start) };
@@ -77,7 +78,10 @@ export async function readRows(
   return found;
 }
 
-/** How many events these rows were made from. Undefined if a late click deleted one of them meanwhile. */
+/** A row of three hours begins with its first quarter, and may have taken its place since the rows were listed. */
+const endsOf = (rows: readonly Span[]): number[] => [...new Set(rows.map(({ to }) => to))];
+
+/** How many events these rows were made from. Undefined if one of them was deleted or replaced meanwhile. */
 export async function itemisedIn(
   { db }: Sql,
   { number }: SubjectScope,
@@ -93,6 +97,7 @@ export async function itemisedIn(
       .where("subject", "=", number as never)
       .where("grain", "=", grain)
       .where("start", "in", starts)
+      .where("until", "in", endsOf(some))
       .executeTakeFirstOrThrow();
     if (Number(found.rows) < some.length) return undefined;
     itemised += Number(found.itemised);

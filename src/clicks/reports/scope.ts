@@ -42,6 +42,7 @@ export interface SubjectScope extends EventScope {
   /** Events before this are deleted. */
   readonly eventsFrom: number;
   readonly subject: ReportedSubject;
+  readonly tenantId: TenantId;
   readonly databaseNow: number;
 }
 
@@ -58,6 +59,12 @@ export async function clickSettings({ db, now }: Pick<Sql, "db" | "now">, tenant
   };
 }
 
+/** The scope as it is after late clicks. */
+export async function renewed(sql: Pick<Sql, "db" | "now">, scope: SubjectScope): Promise<SubjectScope> {
+  const { condensedUntil, eventsFrom, late, databaseNow } = await clickSettings(sql, scope.tenantId);
+  return { ...scope, condensedUntil, eventsFrom, late, databaseNow };
+}
+
 /** Values that a filter may match: more would be a long statement. */
 const matchesMost = 2_000;
 
@@ -72,7 +79,7 @@ export async function scopeOf(sql: Sql, tenantId: TenantId, subject: ReportSubje
     conditions: [],
     whose: "tenant" as const,
     ...{ condensedUntil, eventsFrom, late, rollupsFrom: 0, lived, lastFullAt },
-    databaseNow,
+    ...{ tenantId, databaseNow },
   };
   switch (subject.kind) {
     case "tenant":
