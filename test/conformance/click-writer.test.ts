@@ -683,6 +683,18 @@ onEachDatabase(({ open, openTwo }) => {
     expect(Math.abs((stored?.at ?? 0) - now)).toBeLessThan(minuteMs);
   });
 
+  test("an answer of the database that takes long is not taken for a clock that differs", async () => {
+    const [sql] = await openTwo();
+    const acme = await clickTenant(sql, "acme");
+    let asked = 0;
+    const clock = { ...systemClock, now: () => systemClock.now() + (asked++ % 2 === 0 ? -5_000 : 5_000) };
+    const writer = createClickWriter({ sql, secret, writerId: "slow", clock });
+    const at = systemClock.now();
+    await writer.write(1, batchOf([{ link: acme.link(1), at }]));
+    const stored = await sql.db.selectFrom("clicks").select("at").where("tenant", "=", acme.number).execute();
+    expect(stored).toEqual([{ at }]);
+  });
+
   describe("late clicks", () => {
     test("delete the roll-ups that lack them, and move the tenant's progress back", async () => {
       const [sql] = await openTwo();

@@ -92,8 +92,14 @@ interface DatabaseTime {
   readonly aheadMs: number;
 }
 
-/** Less may be the time that the question took. */
+/** Less is not worth another time. */
 const aheadLeastMs = 1_000;
+
+/** Nothing if the database's time lies between those of question and answer: an answer may take long. */
+function aheadOf(now: number, asked: number, answered: number): number {
+  const aheadMs = Math.round(now > answered ? now - answered : Math.min(0, now - asked));
+  return Math.abs(aheadMs) < aheadLeastMs ? 0 : aheadMs;
+}
 
 /** Longer, and condensing might not wait for it. */
 const transactionMs = 60_000;
@@ -137,9 +143,9 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
   async function timeOf(trx: Trx): Promise<DatabaseTime> {
     if (databaseTime !== undefined) return { now: databaseTime(), aheadMs: 0 };
     if (sql.dialect === "sqlite") return { now: clock.now(), aheadMs: 0 };
+    const asked = clock.now();
     const { now } = await selectTime.one(trx);
-    const aheadMs = Math.round(now - clock.now());
-    return { now, aheadMs: Math.abs(aheadMs) < aheadLeastMs ? 0 : aheadMs };
+    return { now, aheadMs: aheadOf(now, asked, clock.now()) };
   }
 
   async function writePart(number: number, part: BatchPart, plan: CapPlan): Promise<Written> {

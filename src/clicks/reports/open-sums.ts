@@ -11,7 +11,7 @@ import type { SubjectScope } from "./scope.ts";
  * then: whoever looks at a report looks at it again.
  *
  * What is kept is never outdated. An event that is stored so late raises `late` of its tenant in its transaction, and the sum is found
- * under `late`, as it was before the events were read. Events of these days are not deleted.
+ * under `late`, as it was before the events were read.
  */
 export interface OpenSum {
   readonly counts: EventCounts;

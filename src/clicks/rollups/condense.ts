@@ -45,7 +45,7 @@ export async function* condenseTenant(
     await takeBack(sql, tenant, now);
     return;
   }
-  if (!(yield* condenseParts(sql, tenant, names, now, settled))) return;
+  if (!(yield* condenseParts(sql, tenant, names, settled))) return;
   const days = await endedDays(sql, tenant, settled);
   let daysUntil = tenant.daysUntil;
   for (const { start, until } of days) {
@@ -79,7 +79,6 @@ async function* condenseParts(
   sql: Sql,
   tenant: CondensedTenant,
   names: ValueNames,
-  now: number,
   settled: number,
 ): AsyncGenerator<number, boolean> {
   const end = settled - (settled % quarterMs);
@@ -93,7 +92,7 @@ async function* condenseParts(
     .orderBy("start")
     .execute();
   const last = days.at(-1);
-  if (last === undefined || begin >= end || now < begin) return true;
+  if (last === undefined || begin >= end) return true;
   for (const [start, until] of partsWithin(days, begin, end)) {
     const period: ClickPeriod = { grain: "part", start, until };
     const least = until - start === partMs ? leastClicks.part : leastClicks.quarter;
