@@ -86,6 +86,8 @@ const troubles: readonly Trouble[] = [
     fault: "redis_pause",
     worlds: withRedis,
     strike({ weather, time }, dice) {
+      // Two in a row would be one that lasts too long.
+      if (weather.redisPausedUntil > time.now) return false;
       weather.redisPausedUntil = time.now + dice.between(300, redisPauseMostMs);
       return true;
     },
