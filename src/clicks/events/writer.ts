@@ -92,10 +92,10 @@ interface DatabaseTime {
   readonly aheadMs: number;
 }
 
-/** Less is not worth another time. */
+/** Smaller differences are left alone. */
 const aheadLeastMs = 1_000;
 
-/** Nothing if the database's time lies between those of question and answer: an answer may take long. */
+/** Zero if the database's time lies between our times of the question and of the answer: an answer may take long. */
 function aheadOf(now: number, asked: number, answered: number): number {
   const aheadMs = Math.round(now > answered ? now - answered : Math.min(0, now - asked));
   return Math.abs(aheadMs) < aheadLeastMs ? 0 : aheadMs;
@@ -188,7 +188,7 @@ export function createClickWriter(settings: ClickWriterSettings): ClickWriter {
     const { batch } = part;
     const { at, corrected } = timesOf(part, now, aheadMs);
     const bareTimed = part.bare.map((one) => {
-      // As late as it can have been.
+      // The end of the quarter, so that no count becomes late by being moved.
       const end = one.quarter + quarterMs - 1 + aheadMs;
       const quarter = aheadMs === 0 ? one.quarter : quarterOf(Math.min(end, now));
       return { ...one, quarter: isPossible(quarter, now) ? quarter : quarterOf(now) };

@@ -51,7 +51,7 @@ export async function openSum(
   const key = [scope.number, scope.late, from, ...wanted].join(" ");
   // Nobody else may add to it or read it meanwhile: they begin anew.
   const kept = cache.delete(key);
-  // Of a clock that was set back since: clicks may have come before its end, and were not late.
+  // If it ends later, the clock was ahead and was set back: clicks of before that end may have come since, and were not late.
   const known = kept !== undefined && kept.until <= until ? kept : undefined;
   const counts = known?.counts ?? newEventCounts(wanted);
   const missing = { from: known?.until ?? from, to: until };

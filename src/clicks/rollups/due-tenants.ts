@@ -10,7 +10,7 @@ import type { CondensedTenant } from "./write-rollups.ts";
 
 /**
  * The tenants that have something to condense, in the order of their ids. Each is looked at once an hour, and one that may be busy every
- * quarter of an hour: a sixteenth of all events has the level that is asked for. Weeks are made on the way: nobody misses one.
+ * quarter of an hour: a sixteenth of all events has the level that is asked for. Nobody is due for a week alone: it is made with the next part or day.
  */
 export interface DueTenants {
   /** The database's time. */
