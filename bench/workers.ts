@@ -3,7 +3,7 @@
  *
  * Method: three servers on the same PostgreSQL and Redis: one process, and `--workers 2` and `--workers 4`. One link is in
  * their memory. All processes of a server share one core, and the client, which never sleeps (`awake.ts`), has the other, with all 14
- * headers of Chrome, interleaved round by round. The figure is the CPU time of all processes of a server, the supervisor
+ * headers of Chrome, interleaved round by round. Before that, each process has about as many requests, because each compiles its code for itself. The figure is the CPU time of all processes of a server, the supervisor
  * included, per request. It contains what they do when nobody comes, such as reading the change feed, and what the
  * requests leave behind: writing the hits of the last second. What they do when nobody comes is also shown alone.
  *
@@ -26,7 +26,8 @@ import { createLink, figures, startSubject } from "./subject.ts";
 const target: Target = { most: 1.1 };
 const counts = [1, 2, 4] as const;
 const rounds = 7;
-const warmSeconds = 4;
+/** For each process, which all get the same: each compiles its code for itself. */
+const warmSeconds = 6;
 const roundSeconds = 2;
 /** Of all processes together: the kernel gives each connection to one of them. */
 const connections = 64;
@@ -82,7 +83,10 @@ async function run(): Promise<readonly Figure[]> {
         ...{ port: server.port, paths: [`/${code}`], headers: chromeHeaders },
         ...{ connections, seconds, core: cores.client },
       });
-    for (const one of contenders) await ask(one, warmSeconds);
+    for (const one of contenders) {
+      shown.now(`warming up ${one.count} workers`);
+      await ask(one, one.count * warmSeconds);
+    }
     for (let i = 0; i < rounds; i++) {
       for (const one of rotated(contenders, i)) {
         shown.now(`round ${i + 1} of ${rounds}: ${one.count} workers`);
