@@ -88,6 +88,7 @@ async function race(
   const [one, two] = await openTwo(code);
   const tenants = code.tenants.createTenants(one, clock);
   const { id: tenant } = await tenants.create("racer", "Racer", byCommand, "unlimited");
+  const { id: importer } = await tenants.create("importer", "Importer", byCommand, "unlimited");
   await tenants.setPlan("team", code.tenants.defaultLimits, byCommand);
   const files = await addFiles(one, tenant);
   await addDomains(code, one, tenant);
@@ -100,6 +101,8 @@ async function race(
       : round >= most && (more === undefined || round >= mostForOneMove || (await countMoves(one)) > 0);
   for (let round = 0; !(await isOver(round)); round++) {
     const work = [
+      // First: they meet if they begin at the same time.
+      ...[() => append(code, one, importer, round, false), () => append(code, two, importer, round, true)],
       ...[...callers(code, one, tenant, files, round), ...callers(code, two, tenant, files, round + 1)],
       ...[...(more?.(code, one, tenant, round) ?? []), ...(more?.(code, two, tenant, round + 1) ?? [])],
     ];
@@ -175,6 +178,12 @@ function callers(code: Code, sql: Sql, tenant: TenantId, files: readonly FileId[
   ];
 }
 
+/** So many that they are appended. The tenant has no others, so that the race above keeps its few links. */
+async function append(code: Code, sql: Sql, tenant: TenantId, round: number, turned: boolean): Promise<void> {
+  const drafts = Array.from({ length: 512 }, (_, i) => newLink({ domain: "", code: `round-${round}-${i}` }));
+  await code.links.createLinkStore(sql).createWith(tenant, turned ? drafts.toReversed() : drafts, async () => {});
+}
+
 async function countMoves(sql: Sql): Promise<number> {
   const { rows } = await raw<{ n: number }>`select count(*) as n from history where action = 'link.move'`.execute(
     sql.db,
@@ -238,10 +247,9 @@ async function withoutFeedRow(sql: Sql): Promise<unknown[]> {
       select 'link' as kind, domain, code, version from link_versions
       union all select kind, key, '', version from versions
     ) v
-    left join lateral (
-      select array_agg(version order by version) as versions from changes c
-      where c.kind = v.kind and c.domain = v.domain and c.code = v.code
-    ) c on true
+    left join (
+      select kind, domain, code, array_agg(version order by version) as versions from changes group by kind, domain, code
+    ) c on c.kind = v.kind and c.domain = v.domain and c.code = v.code
     where c.versions is distinct from array(select generate_series(1, v.version))`.execute(sql.db);
   return rows;
 }
@@ -328,6 +336,9 @@ const wrongDefaults: Readonly<Record<string, readonly Edit[]>> = {
 const mistakes: Readonly<Record<string, readonly Edit[]>> = {
   "new links claimed codes in the order of the request": [
     { file: "sql/versions.ts", from: "const sorted = claims.toSorted(byPlace);", to: "const sorted = [...claims];" },
+  ],
+  "new links appended codes in the order of the request": [
+    { file: "sql/versions.ts", from: "const codes = firsts.toSorted();", to: "const codes = [...firsts];" },
   ],
   "links were raised from the last code to the first": [
     { file: "sql/versions.ts", from: '.orderBy("code")).execute()', to: '.orderBy("code", "desc")).execute()' },
