@@ -84,8 +84,7 @@ async function run(core: Core, tenant: Tenant, file: string, options: ImportOpti
     ...(options.rate === undefined
       ? {
           throttle: createPace(lookupTimes(store), sleep),
-          ...(!dryRun &&
-            sql.dialect === "sqlite" && { batchSize: createBatchSize(createOthersWrote(sql), systemClock) }),
+          ...(!dryRun && { batchSize: createBatchSize(createOthersWrote(sql), systemClock) }),
         }
       : { throttle: createThrottle(options.rate, systemClock, sleep) }),
     refused: createRefused(progress, errors),

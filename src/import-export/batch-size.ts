@@ -4,7 +4,8 @@ import type { OthersWrote } from "../sql/other-writers.ts";
 /**
  * How many rows the next transaction of an import has. Large ones take a sixth less CPU for a row, and half of the waits for the disk.
  * But on SQLite other writers wait for each of them: up to 10 ms for 512 rows, four times as long for 2,048. So they are large only
- * while nobody else writes. A server that has visitors writes every second, and one that has none every ten.
+ * while nobody else writes. A server that has visitors writes every second, and one that has none every ten. On PostgreSQL nobody waits for
+ * them.
  */
 export const batchRows = 512;
 const quietRows = 2_048;

@@ -2,6 +2,7 @@ import { dayMs } from "../base/clock.ts";
 import { idAt } from "../base/ids.ts";
 import type { Core } from "../core.ts";
 import { trashDays } from "../links/trash/trash-store.ts";
+import { createFeed } from "../sql/feed.ts";
 import { firstKeptMonth } from "../sql/leases.ts";
 import { databaseTime } from "../sql/sql.ts";
 import { type Params, statement } from "../sql/statement.ts";
@@ -20,7 +21,6 @@ export async function hasToClean({ sql, clock }: Pick<Core, "sql" | "clock">): P
   const now = clock.now();
   const before = {
     links: now - expiredLinkDays * dayMs,
-    changes: now - feedDays * dayMs,
     month: firstKeptMonth(now),
     emails: now - emailDays * dayMs,
     email: idAt("email", now - emailDays * dayMs),
@@ -28,13 +28,13 @@ export async function hasToClean({ sql, clock }: Pick<Core, "sql" | "clock">): P
     signIns: now,
     trashed: now - trashDays * dayMs,
   };
+  if (await createFeed(sql).hasBefore(now - feedDays * dayMs)) return true;
   for (const old of olds) if ((await old.first(sql.db, before)) !== undefined) return true;
   return false;
 }
 
 interface Before {
   readonly links: number;
-  readonly changes: number;
   readonly month: string;
   readonly emails: number;
   readonly email: string;
@@ -48,7 +48,6 @@ const olds = [
   statement((db: Db, { links }: Given) =>
     acrossTenants(db).selectFrom("links").select("id").where("expires_at", "<", links).limit(1),
   ),
-  statement((db: Db, { changes }: Given) => db.selectFrom("changes").select("id").where("at", "<", changes).limit(1)),
   statement((db: Db, { month }: Given) => db.selectFrom("leases").select("id").where("month", "<", month).limit(1)),
   statement((db: Db, { email, emails }: Given) =>
     acrossTenants(db)

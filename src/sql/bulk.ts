@@ -37,8 +37,11 @@ export interface BulkSettings<Table extends keyof Schema> {
 
 /** Adds rows of which none may exist. If one does, the transaction is undone. */
 export interface BulkAppend<Handle> {
-  /** `same`: the values of the columns that all rows share. `values`: those of the others, row by row. */
-  run(db: Handle, same: readonly BulkValue[], values: readonly BulkValue[]): Promise<void>;
+  /**
+   * `same`: the values of the columns that all rows share. `values`: those of the others, row by row. Returns what writes them. The text
+   * that PostgreSQL gets is made here, so that it can be made while PostgreSQL writes other rows.
+   */
+  prepared(same: readonly BulkValue[], values: readonly BulkValue[]): (db: Handle) => Promise<void>;
 }
 
 /** Finds rows by thousands of keys at once. */
@@ -152,8 +155,9 @@ export function bulkAppend<Table extends keyof Schema>(
   if (dialect === "postgres") {
     const text = `copy "${into}" (${list}) from stdin`;
     return {
-      async run(db, shared, values) {
-        await execute(db, copyQuery(text), [new CopiedRows(copiedRows(shared, values, width))]);
+      prepared(shared, values) {
+        const rows = new CopiedRows(copiedRows(shared, values, width));
+        return async (db) => void (await execute(db, copyQuery(text), [rows]));
       },
     };
   }
@@ -161,7 +165,7 @@ export function bulkAppend<Table extends keyof Schema>(
   const places = names.map((_, place) => (place < names.length - width ? `?${place + 1}` : "?"));
   const queryOf = queriesOf(places, (rows) => `insert or rollback into "${into}" (${list}) values ${rows}`);
   return {
-    async run(db, shared, values) {
+    prepared: (shared, values) => async (db) => {
       await inRows(values, width, (rows, slice) => execute(db, queryOf(rows), [...shared, ...slice]), appendedMost);
     },
   };

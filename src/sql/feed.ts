@@ -15,7 +15,12 @@ import type { Db } from "./tenant-db.ts";
  * open, even in another database of the same server, must not delay the news.
  */
 export interface SqlFeed extends Feed<FeedPosition> {
-  /** Deletes up to `limit` changes that every follower has seen; returns how many. */
+  /** Whether the first change is older. */
+  hasBefore(before: number): Promise<boolean>;
+  /**
+   * Deletes the older ones of the first `limit` changes, which every follower has seen; returns how many. Changes are nearly in the
+   * order of their times, so no index of these is needed: it would be one more to write for each imported link.
+   */
   prune(before: number, limit: number): Promise<number>;
 }
 
@@ -27,17 +32,25 @@ export interface FeedPosition {
 
 export function createFeed(sql: Sql): SqlFeed {
   const { db } = sql;
-  const prune = async (before: number, limit: number) => {
-    const old = db.selectFrom("changes").select("id").where("at", "<", before).orderBy("at").limit(limit);
-    const { numDeletedRows } = await db.deleteFrom("changes").where("id", "in", old).executeTakeFirst();
-    return Number(numDeletedRows);
+  const key = raw.raw(sql.dialect === "sqlite" ? "id" : "xid, id");
+  const shared: Pick<SqlFeed, "hasBefore" | "prune" | "toText" | "fromText"> = {
+    async hasBefore(before) {
+      const { rows } = await raw<{ at: number }>`select at from changes order by ${key} limit 1`.execute(db);
+      return rows.some(({ at }) => at < before);
+    },
+    async prune(before, limit) {
+      const front = raw`select ${key}, at from changes order by ${key} limit ${limit}`;
+      const old = raw`select ${key} from (${front}) as front where at < ${before}`;
+      const { numAffectedRows } = await raw`delete from changes where (${key}) in (${old})`.execute(db);
+      return Number(numAffectedRows);
+    },
+    toText,
+    fromText,
   };
 
   if (sql.dialect === "sqlite") {
     return {
-      prune,
-      toText,
-      fromText,
+      ...shared,
       async end() {
         const row = await db
           .selectFrom("changes")
@@ -54,9 +67,7 @@ export function createFeed(sql: Sql): SqlFeed {
   }
 
   return {
-    prune,
-    toText,
-    fromText,
+    ...shared,
     async end() {
       const { rows } = await raw<{ xid: string }>`select pg_snapshot_xmin(pg_current_snapshot())::text as xid`.execute(
         db,

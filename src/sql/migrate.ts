@@ -36,6 +36,7 @@ import { rollupRows } from "./migrations/0032-rollup-rows.ts";
 import { announcedFiles } from "./migrations/0033-announced-files.ts";
 import { deletedEvents } from "./migrations/0034-deleted-events.ts";
 import { clickWeeks } from "./migrations/0035-click-weeks.ts";
+import { changesByOrder } from "./migrations/0036-changes-by-order.ts";
 import newFile from "./new-file.sql" with { type: "text" };
 import type { Dialect, Sql } from "./sql.ts";
 
@@ -80,6 +81,7 @@ const steps: Readonly<Record<string, (types: Types) => string[]>> = {
   "0033-announced-files": announcedFiles,
   "0034-deleted-events": deletedEvents,
   "0035-click-weeks": clickWeeks,
+  "0036-changes-by-order": changesByOrder,
 };
 
 export interface Types {
@@ -98,6 +100,8 @@ export interface Types {
   readonly clusteredTable: string;
   readonly transactionColumn: string;
   readonly changesIndex: readonly string[];
+  /** Statements that leave `changes` only the index that followers read in (`0036-changes-by-order.ts`). */
+  readonly changesByOrder: readonly string[];
   /** A different one for each row: at least 190 random bits, in letters and digits. */
   readonly randomSecret: string;
   /** Statements that give links and tenants their numbers (`0021-clicks.ts`). */
@@ -148,6 +152,7 @@ const types: Readonly<Record<Dialect, Types>> = {
     clusteredTable: "strict, without rowid",
     transactionColumn: "",
     changesIndex: [],
+    changesByOrder: [],
     randomSecret: "lower(hex(randomblob(24)))",
     numbers: [
       "alter table links add column number integer",
@@ -273,6 +278,11 @@ const types: Readonly<Record<Dialect, Types>> = {
     clusteredTable: "",
     transactionColumn: "xid xid8 not null default pg_current_xact_id(),",
     changesIndex: ["create index changes_in_order on changes (xid, id)"],
+    changesByOrder: [
+      "alter table changes drop constraint changes_pkey",
+      "drop index changes_in_order",
+      "alter table changes add primary key (xid, id)",
+    ],
     randomSecret: "replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', '')",
     numbers: [
       "create sequence link_numbers",

@@ -579,7 +579,6 @@ CREATE TABLE click_rollups (
 CREATE INDEX api_keys_by_tenant on api_keys (tenant_id, id);
 CREATE INDEX links_by_tenant on links (tenant_id, id);
 CREATE INDEX links_by_expiry on links (expires_at) where expires_at is not null;
-CREATE INDEX changes_by_time on changes (at);
 CREATE INDEX leases_by_month on leases (month);
 CREATE INDEX files_of_tenant on files (tenant_id, id);
 CREATE INDEX files_unfinished on files (upload_until) where state <> 'stored' or settled = 0;
@@ -671,6 +670,7 @@ insert into schema_migrations (name, timestamp) values ('0032-rollup-rows', '');
 insert into schema_migrations (name, timestamp) values ('0033-announced-files', '');
 insert into schema_migrations (name, timestamp) values ('0034-deleted-events', '');
 insert into schema_migrations (name, timestamp) values ('0035-click-weeks', '');
+insert into schema_migrations (name, timestamp) values ('0036-changes-by-order', '');
 insert into schema_migrations_lock (id, is_locked) values ('migration_lock', 0);
 insert into counters (name, next) values ('codes', 0);
 insert into counters (name, next) values ('links', 0);

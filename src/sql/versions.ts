@@ -169,8 +169,10 @@ async function takeFirsts(
   at: number,
 ): Promise<readonly never[]> {
   const codes = firsts.toSorted();
-  await appendPlaces[dialect]().run(trx, [domain, firstVersion, "live", tenant], codes);
-  await appendChanges[dialect]().run(trx, ["link", domain, firstVersion, at], codes);
+  const written = appendPlaces[dialect]().prepared([domain, firstVersion, "live", tenant], codes)(trx);
+  const writeChanges = appendChanges[dialect]().prepared(["link", domain, firstVersion, at], codes);
+  await written;
+  await writeChanges(trx);
   return [];
 }
 

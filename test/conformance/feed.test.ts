@@ -196,14 +196,26 @@ onEachDatabase(({ openTwo }) => {
     expect(codes((await readOnce(feed, from)).changes)).toEqual(["new"]);
   });
 
-  test("pruning deletes the oldest first, and no more than requested", async () => {
+  test("pruning deletes the first ones, and no more than requested", async () => {
     const [mine] = await openTwo();
     const feed = createFeed(mine);
     const from = await feed.end();
     for (const at of [3_000, 1_000, 2_000]) await write(mine, [linkChange(`at-${at}`)], at);
     expect(await feed.prune(9_000, 2)).toBe(2);
-    expect(codes((await readOnce(feed, from)).changes)).toEqual(["at-3000"]);
+    expect(codes((await readOnce(feed, from)).changes)).toEqual(["at-2000"]);
     expect(await feed.prune(9_000, 2)).toBe(1);
+  });
+
+  test("a change that is not old stays, and the old ones behind it go", async () => {
+    const [mine] = await openTwo();
+    const feed = createFeed(mine);
+    const from = await feed.end();
+    expect(await feed.hasBefore(9_000)).toBe(false);
+    for (const at of [1_000, 9_000, 2_000]) await write(mine, [linkChange(`at-${at}`)], at);
+    expect([await feed.hasBefore(1_000), await feed.hasBefore(1_001)]).toEqual([false, true]);
+    expect(await feed.prune(9_000, 10)).toBe(2);
+    expect(codes((await readOnce(feed, from)).changes)).toEqual(["at-9000"]);
+    expect(await feed.hasBefore(9_000)).toBe(false);
   });
 
   test("nothing is missed by a follower who reads while many write", async () => {

@@ -172,11 +172,14 @@ export function createNewLinks(sql: Sql): NewLinks {
     const [one] = created;
     const shared = sharedValues(created, tenant);
     if (one === undefined || shared === undefined || fit.length < links.length) return insertOwn(trx, tenant, links);
-    const firsts = links.map(({ code }) => code);
-    await raiseVersions(sql, trx, { firsts, domain: one.domain, tenant }, one.at);
     const first = await takeLinkNumbers(sql, trx, created.length);
+    const firsts = links.map(({ code }) => code);
+    const raised = raiseVersions(sql, trx, { firsts, domain: one.domain, tenant }, one.at);
+    // Rows are prepared while PostgreSQL writes the versions.
     const { append, own } = insertFor(created)(first !== undefined);
-    await append[sql.dialect]().run(acrossTenants(trx), shared, valuesOf(created, tenant, own, first));
+    const write = append[sql.dialect]().prepared(shared, valuesOf(created, tenant, own, first));
+    await raised;
+    await write(acrossTenants(trx));
     await recordRequests(trx, tenant, created);
     return links.map(() => createdFirst);
   }
