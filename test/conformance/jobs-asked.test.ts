@@ -1,6 +1,6 @@
 /** What the serving thread asks before a job starts the background thread: true if, and only if, the job has work. */
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { sql as raw } from "kysely";
 import { dayMs, systemClock } from "../../src/base/clock.ts";
 import { newId, type TenantId } from "../../src/base/ids.ts";
@@ -46,6 +46,8 @@ onEachDatabase(({ name, create, open }) => {
     async () => {
       const sql = await open();
       const { click } = await clicked(sql);
+      using random = spyOn(Math, "random");
+      const atLevel = (level: number) => random.mockReturnValue(0.75 / 2 ** level);
       expect(await mayHaveToCondense(sql, noon)).toBe(false);
       const found: string[] = [];
       const look = async (label: string, now: number) => {
@@ -53,6 +55,7 @@ onEachDatabase(({ name, create, open }) => {
         expect({ label, asked }).toEqual({ label, asked: (await condense(sql, { now })).tenants > 0 });
         if (asked) found.push(label);
       };
+      atLevel(0);
       await click(noon);
       for (let quarter = 1; quarter <= 16; quarter++) await look(`${quarter} quarters`, noon + (quarter * hourMs) / 4);
       expect(found).toEqual(["1 quarters", "5 quarters", "9 quarters", "13 quarters"]);
@@ -62,6 +65,18 @@ onEachDatabase(({ name, create, open }) => {
       await click(noon + 29 * dayMs, noon + 30 * dayMs);
       await look("late", noon + 30 * dayMs);
       expect(found.at(-1)).toBe("late");
+
+      found.length = 0;
+      const later = noon + 40 * dayMs;
+      for (const level of [2, 3]) {
+        atLevel(level);
+        await click(later + level * hourMs);
+        for (let quarter = 1; quarter <= 4; quarter++) {
+          await look(`level ${level}, ${quarter} quarters`, later + level * hourMs + (quarter * hourMs) / 4);
+        }
+      }
+      // A click of the level that tells of busy quarters is seen as soon as its own has ended.
+      expect(found).toEqual(["level 2, 1 quarters", "level 3, 1 quarters", "level 3, 2 quarters"]);
     },
     limitMs,
   );
