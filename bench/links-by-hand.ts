@@ -41,7 +41,13 @@ export function handRow(isFromFile = false): HandRow {
 }
 
 const claimOf = (tenant: string, { code }: HandRow) => ["", code, 1, "live", tenant];
-const changeOf = ({ code }: HandRow, at: number) => ["link", "", code, 1, at];
+/** As the program writes many new links: a row of the feed for each 64. */
+const changesOf = (rows: readonly HandRow[], at: number) =>
+  Array.from({ length: Math.ceil(rows.length / codesOfChange) }, (_, place) => {
+    const codes = rows.slice(place * codesOfChange, (place + 1) * codesOfChange).map(({ code }) => code);
+    return [codes.length === 1 ? "link" : "links", "", codes.join(" "), 1, at];
+  });
+const codesOfChange = 64;
 const linkOf = (tenant: string, { id, code, url, title, tags }: HandRow, at: number) => [
   ...[id, tenant, "", code, url, 0, "active", at, title, tags, 1, 0, at, at, "key", null],
 ];
@@ -62,7 +68,8 @@ export function sqliteByHand(path: string, tenant: string): LinksByHand {
       const at = Date.now();
       db.query("begin immediate").run();
       insert("link_versions", claimColumns, rows.length, conflict).all(...rows.flatMap((row) => claimOf(tenant, row)));
-      insert("changes", changeColumns, rows.length).run(...rows.flatMap((row) => changeOf(row, at)));
+      const changes = changesOf(rows, at);
+      insert("changes", changeColumns, changes.length).run(...changes.flat());
       insert("links", linkColumns, rows.length).run(...rows.flatMap((row) => linkOf(tenant, row, at)));
       insert("tenant_usage", usageColumns, 1, spent).all("links", month, rows.length, tenant);
       db.query("commit").run();
@@ -97,12 +104,7 @@ export async function postgresByHand(url: string, tenant: string): Promise<Links
       await client.query("begin");
       const claims = rows.map((row) => claimOf(tenant, row));
       await insert("link_versions", claimColumns, claimTypes, claims, conflict);
-      await insert(
-        "changes",
-        changeColumns,
-        changeTypes,
-        rows.map((row) => changeOf(row, at)),
-      );
+      await insert("changes", changeColumns, changeTypes, changesOf(rows, at));
       const links = rows.map((row) => linkOf(tenant, row, at));
       await insert("links", linkColumns, linkTypes, links);
       const used = [["links", month, rows.length, tenant]];

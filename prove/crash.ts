@@ -343,9 +343,9 @@ async function readSql(env: { QL_DATA: string }): Promise<{ links: Map<string, A
   return await look(env, async ({ db }) => {
     const links = await acrossTenants(db).selectFrom("links").select(["id", "code", "url"]).execute();
     const versions = await db.selectFrom("link_versions").select(["code", "state"]).execute();
-    const changes = await db.selectFrom("changes").select("code").where("kind", "=", "link").distinct().execute();
+    const changes = await db.selectFrom("changes").select("code").where("kind", "in", ["link", "links"]).execute();
     const live = new Set(versions.filter(({ state }) => state === "live").map(({ code }) => code));
-    const changed = new Set(changes.map(({ code }) => code));
+    const changed = new Set(changes.flatMap(({ code }) => code.split(" ")));
     const codes = new Set(links.map(({ code }) => code));
     const halves = links.filter(({ code }) => !live.has(code) || !changed.has(code)).length;
     const orphans = [...live, ...changed].filter((code) => !codes.has(code)).length;

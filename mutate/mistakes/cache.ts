@@ -75,6 +75,12 @@ export const cache: Mistakes = {
     to: "followed(round.ended);",
     tests: follow,
   },
+  "no-turn-between-changes-of-many-links": {
+    file: "cache/follow.ts",
+    from: ' || change.kind === "links")',
+    to: ")",
+    tests: follow,
+  },
   "not-final-passed-for-good": {
     file: "cache/follow.ts",
     from: "finalSoFar &&= same(page.finalUntil, page.next);",

@@ -18,10 +18,17 @@ export const sql: Mistakes = {
   },
   "first-codes-without-a-row-of-the-feed": {
     file: "sql/versions.ts",
-    from: '  await appendChanges[dialect]().run(trx, ["link", domain, firstVersion, at], codes);\n',
+    from: "  await writeChanges(trx);\n",
     to: "",
     tests: appended,
     only: "a row of the feed",
+  },
+  "codes-left-out-between-two-rows-of-the-feed": {
+    file: "sql/versions.ts",
+    from: "codes.slice(place * codesOfChange, (place + 1) * codesOfChange)",
+    to: "codes.slice(place * codesOfChange, (place + 1) * codesOfChange - 1)",
+    tests: feed,
+    only: "many new codes share rows",
   },
   "own-commits-taken-for-those-of-others": {
     file: "sql/other-writers.ts",
@@ -189,10 +196,10 @@ export const sql: Mistakes = {
   },
   "newest-changes-pruned": {
     file: "sql/feed.ts",
-    from: '.where("at", "<", before).orderBy("at").limit(limit)',
-    to: '.where("at", "<", before).orderBy("at", "desc").limit(limit)',
+    from: "select ${key}, at from changes order by ${key} limit ${limit}",
+    to: "select ${key}, at from changes order by ${key} desc limit ${limit}",
     tests: feed,
-    only: "pruning deletes the oldest",
+    only: "pruning deletes the first",
   },
   "reserved-units-lent-again": {
     file: "sql/leases.ts",

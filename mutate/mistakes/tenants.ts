@@ -83,14 +83,14 @@ export const tenantMistakes: Mistakes = {
   },
   "news-that-leave-the-generation": {
     file: "tenants/known-tenants.ts",
-    from: 'if ((kind === "tenant" || kind === "plan") && isNews(change)) generation++;',
+    from: "if (isNews(change)) generation++;",
     to: 'if (kind === "plan" && isNews(change)) generation++;',
     tests: known,
     only: "not current after them",
   },
   "plan-news-that-leave-the-generation": {
     file: "tenants/known-tenants.ts",
-    from: 'if ((kind === "tenant" || kind === "plan") && isNews(change)) generation++;',
+    from: "if (isNews(change)) generation++;",
     to: 'if (kind === "tenant" && isNews(change)) generation++;',
     tests: known,
     only: "not current after them",

@@ -48,7 +48,8 @@ const idleMostMs = 20 * 3_600_000;
 const confirmMs = 60_000;
 /** A position of another database that was not confirmed for this long is abandoned. */
 const abandonedMs = 3 * confirmMs;
-const page = 1_000;
+/** Rows of the feed, each of up to 64 new links. */
+const page = 250;
 /** Longer than a ticket is valid by any clock. */
 const leaveMs = 3_000;
 

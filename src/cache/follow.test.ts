@@ -3,7 +3,7 @@ import { setImmediate as othersTurn } from "node:timers/promises";
 import { nameOf } from "../../test/ground/changes.ts";
 import { manualClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
-import type { Change, LinkVersion } from "./feed.ts";
+import type { Change, RecordedChange } from "./feed.ts";
 import { follow } from "./follow.ts";
 
 const pollMs = 500;
@@ -17,7 +17,7 @@ const toldAtOnce = 100;
  */
 function setUp() {
   const clock = manualClock(0);
-  const rows: (LinkVersion & { at: number })[] = [];
+  const rows: RecordedChange[] = [];
   const announced: Change[] = [];
   const followed: number[] = [];
   const lines: string[] = [];
@@ -46,6 +46,7 @@ function setUp() {
     rows.push({ kind: "link", domain: "", code, version: 1, at });
     rows.sort((a, b) => a.at - b.at);
   };
+  const nextAt = () => (rows.at(-1)?.at ?? 0) + 1;
   return {
     clock,
     announced,
@@ -55,7 +56,10 @@ function setUp() {
     turns,
     insert,
     change(...codes: string[]) {
-      for (const code of codes) insert(code, (rows.at(-1)?.at ?? 0) + 1);
+      for (const code of codes) insert(code, nextAt());
+    },
+    insertMany(first: string) {
+      rows.push({ kind: "links", domain: "", codes: `${first} ${first}2`, version: 1, at: nextAt() });
     },
     settle(below: number) {
       line = below;
@@ -152,6 +156,17 @@ describe("a follower", () => {
     expect(limits).toEqual([batch, batch, batch]);
     expect(turns).toContain(2 * batch);
     expect(followed).toEqual([0, pollMs]);
+    await follower.stop();
+  });
+
+  test("lets others have a turn before each change of many links", async () => {
+    const { start, pass, insertMany, announced, turns } = setUp();
+    const follower = await start();
+    for (const first of ["a", "b", "c", "d"]) insertMany(first);
+    await pass(pollMs);
+    expect(announced).toHaveLength(4);
+    expect(turns).toContain(2);
+    expect(turns).toContain(3);
     await follower.stop();
   });
 

@@ -57,8 +57,8 @@ export interface Ticket {
  */
 export interface Form<Value> {
   readonly name: string;
-  /** The key that a change is about; undefined if no key depends on it. */
-  readonly keyOf: (change: Change) => string | undefined;
+  /** The keys that a change is about. */
+  readonly keysOf: (change: Change) => readonly string[];
   readonly toJson: (value: Value) => unknown;
   /** Throws on anything unknown. */
   readonly fromJson: (json: unknown) => Value;

@@ -1,5 +1,5 @@
 import type { FileId, LinkId, TenantId } from "../base/ids.ts";
-import type { Change, LinkVersion } from "../cache/feed.ts";
+import { type Change, codesOf, type LinkVersion } from "../cache/feed.ts";
 import type { LinkNumber, TenantNumber } from "../sql/schema.ts";
 import type { Place } from "../sql/versions.ts";
 import type { Choice, ChoiceFields } from "./routing/choice.ts";
@@ -139,9 +139,11 @@ export function cacheKey(domain: string, code: string): LinkKey {
   return key;
 }
 
-/** The link that a change is about, if it is about one. */
-export const keyOfChange = (change: Change): LinkKey | undefined =>
-  change.kind === "link" ? cacheKey(change.domain, change.code) : undefined;
+/** The links that a change is about. */
+export function keysOfChange(change: Change): LinkKey[] {
+  if (change.kind === "link") return [cacheKey(change.domain, change.code)];
+  return change.kind === "links" ? codesOf(change).map((code) => cacheKey(change.domain, code)) : [];
+}
 
 /** For a visitor's request: the last part of the path, decoded, may contain anything. */
 export const keyOfPath = (domain: string, path: string): LinkKey | undefined =>

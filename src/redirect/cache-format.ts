@@ -1,5 +1,5 @@
 import type { Form } from "../cache/tier.ts";
-import { type ClickTarget, keyOfChange, type MeteredTarget, type TargetFile } from "../links/link.ts";
+import { type ClickTarget, keysOfChange, type MeteredTarget, type TargetFile } from "../links/link.ts";
 import type { Choice } from "../links/routing/choice.ts";
 import { readRules } from "../links/routing/rules.ts";
 import type { LinkNumber, TenantNumber } from "../sql/schema.ts";
@@ -16,7 +16,7 @@ import { type CachedLink, cachedLink, storedTarget } from "./link-source.ts";
  */
 export const linkForm: Form<CachedLink> = {
   name: "v5",
-  keyOf: keyOfChange,
+  keysOf: keysOfChange,
 
   toJson(link) {
     const stored = storedTarget(link);
@@ -49,7 +49,7 @@ export const isCachedLink = (value: SharedValue): value is CachedLink => !isTena
 /** One format, so that both are corrected together: `{"tenant":{…}}` is a tenant, anything else a link. */
 export const sharedForm: Form<SharedValue> = {
   name: linkForm.name,
-  keyOf: (change) => linkForm.keyOf(change) ?? tenantForm.keyOf(change),
+  keysOf: (change) => [...linkForm.keysOf(change), ...tenantForm.keysOf(change)],
   toJson: (value) => (isTenantRecord(value) ? { tenant: tenantForm.toJson(value) } : linkForm.toJson(value)),
   fromJson: (json) =>
     isObject(json) && json.tenant !== undefined ? tenantForm.fromJson(json.tenant) : linkForm.fromJson(json),

@@ -5,7 +5,7 @@ import type { Redis } from "./client.ts";
 
 const form: Form<{ name: string }> = {
   name: "v1",
-  keyOf: () => undefined,
+  keysOf: () => [],
   toJson: (value) => value,
   fromJson: (json) => json as { name: string },
 };

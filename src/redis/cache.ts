@@ -263,8 +263,8 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
     async fence(tag, changes) {
       const server = unchanged(tag);
       const own = changes.flatMap((change) => {
-        const key = form.keyOf(change);
-        return key !== undefined && redis.serverOf(`{${key}}`) === tag ? [{ key, version: change.version }] : [];
+        const keys = form.keysOf(change).filter((key) => redis.serverOf(`{${key}}`) === tag);
+        return keys.map((key) => ({ key, version: change.version }));
       });
       for (let at = 0; at < own.length; at += fencesAtOnce) {
         await Promise.all(own.slice(at, at + fencesAtOnce).map(({ key, version }) => fence(server, key, version)));

@@ -15,7 +15,7 @@ import type { HotLinks } from "../clicks/hot-links.ts";
 import { type Core, lookupConnections, lookupsKeptOpen, openLookups, openReplica } from "../core.ts";
 import { type Hosts, openHosts } from "../domains/hosts.ts";
 import { createDomainStore } from "../domains/store.ts";
-import { keyOfChange, type LinkKey } from "../links/link.ts";
+import { keysOfChange, type LinkKey } from "../links/link.ts";
 import { createLinkStore } from "../links/store.ts";
 import type { SharedValue } from "../redirect/cache-format.ts";
 import { type CachedLink, linkSource, sizeOfCached } from "../redirect/link-source.ts";
@@ -123,12 +123,11 @@ export async function openCache(wiring: Wiring, { redis, visits, hot }: CachePar
     publish(change) {
       announceCaller(core, change);
       if (change.kind === "domain" && replica === undefined) hosts.changed(change.key);
-      if (change.kind !== "link" && replica === undefined) tenants.announce(change);
+      const { version } = change;
       const tenant = keyOfTenantChange(change);
-      if (tenant !== undefined) tiers.redis?.fenceOne(tenant, change.version).catch(() => {});
-      const key = keyOfChange(change);
-      if (key !== undefined) {
-        const { version } = change;
+      if (tenant !== undefined) tiers.redis?.fenceOne(tenant, version).catch(() => {});
+      if (replica === undefined) tenants.announce(change);
+      for (const key of keysOfChange(change)) {
         if (replica === undefined) links.announce(key, version);
         // Best effort and not awaited: the feed says the same a moment later.
         if (version !== 1 || !tiers.created?.(key)) tiers.redis?.fenceOne(key, version).catch(() => {});
@@ -265,11 +264,15 @@ async function followFeed(
     announce(change) {
       if (change.kind === "domain") hosts.changed(change.key);
       announceCaller(core, change);
-      if (change.kind !== "link") tenants.announce(change);
-      const key = keyOfChange(change);
-      if (key === undefined) return;
-      changes.add(key, change.version);
-      if (links.announce(key, change.version)) observeLag({}, Math.max(0, clock.now() - change.at) / 1_000);
+      tenants.announce(change);
+      const { version } = change;
+      let isNews = false;
+      for (const key of keysOfChange(change)) {
+        // Links of an import are too many to be counted, and have not changed since.
+        if (change.kind === "link") changes.add(key, version);
+        if (links.announce(key, version)) isNews = true;
+      }
+      if (isNews) observeLag({}, Math.max(0, clock.now() - change.at) / 1_000);
     },
     followed(elapsed) {
       followedAt = elapsed;

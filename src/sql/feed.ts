@@ -112,6 +112,7 @@ const selectAfterTransaction = statement((db: Db, { xid, id, limit }: Params<Fee
 
 function toChange(row: Pick<Selectable<ChangeTable>, "kind" | "domain" | "code" | "version" | "at">): RecordedChange {
   const { kind, domain, code, version, at } = row;
+  if (kind === "links") return { kind, domain, codes: code, version, at };
   if (kind !== "link") return { kind, key: domain, version, at };
   // During an upgrade, a server of a version before 0019 writes a domain like this.
   if (code === "") return { kind: "domain", key: domain, version, at };

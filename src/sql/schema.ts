@@ -214,7 +214,7 @@ export interface ChangeTable {
   id: Generated<number>;
   /** PostgreSQL only: the transaction that wrote the row. */
   xid: ColumnType<string, never, never>;
-  /** What the version belongs to: a link, or something with its key in `domain` and no code. */
+  /** What the version belongs to: a link, new links with all their codes in `code`, or something with its key in `domain` and no code. */
   kind: Change["kind"];
   domain: string;
   code: string;

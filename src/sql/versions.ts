@@ -1,5 +1,5 @@
 import type { TenantId } from "../base/ids.ts";
-import type { Change, KeyVersion, LinkVersion } from "../cache/feed.ts";
+import type { KeyVersion, LinkVersion } from "../cache/feed.ts";
 import {
   type BulkAppend,
   type BulkInsert,
@@ -87,6 +87,8 @@ export interface RaiseKeys {
 }
 
 const statementRows = 64;
+/** New codes in one row of the feed. Longer rows would be stored apart by PostgreSQL, from 2,000 characters on. */
+const codesOfChange = 64;
 const raised = new WeakSet<Trx>();
 
 export async function raiseVersions(sql: Sql, trx: Trx, what: ClaimCodes, at: number): Promise<ClaimedCode[]>;
@@ -103,7 +105,7 @@ export async function raiseVersions(
   what: RaiseKeys | readonly RaiseKeys[],
   at: number,
 ): Promise<KeyVersion[]>;
-export async function raiseVersions(sql: Sql, trx: Trx, what: Raise, at: number): Promise<readonly Change[]> {
+export async function raiseVersions(sql: Sql, trx: Trx, what: Raise, at: number): Promise<readonly Raised[]> {
   if (raised.has(trx)) throw new Error("a transaction raises all of its versions at once");
   raised.add(trx);
   if ("firsts" in what) return takeFirsts(sql, trx, what, at);
@@ -113,7 +115,9 @@ export async function raiseVersions(sql: Sql, trx: Trx, what: Raise, at: number)
   return changes;
 }
 
-function raise(sql: Sql, trx: Trx, what: Exclude<Raise, FirstCodes>, at: number): Promise<Change[]> {
+type Raised = LinkVersion | KeyVersion;
+
+function raise(sql: Sql, trx: Trx, what: Exclude<Raise, FirstCodes>, at: number): Promise<Raised[]> {
   if ("links" in what) return raiseLinks(sql, trx, what);
   if ("claims" in what) return claimCodes(sql, trx, what, at);
   if ("from" in what) return moveCode(sql, trx, what);
@@ -170,7 +174,10 @@ async function takeFirsts(
 ): Promise<readonly never[]> {
   const codes = firsts.toSorted();
   const written = appendPlaces[dialect]().prepared([domain, firstVersion, "live", tenant], codes)(trx);
-  const writeChanges = appendChanges[dialect]().prepared(["link", domain, firstVersion, at], codes);
+  const together = Array.from({ length: Math.ceil(codes.length / codesOfChange) }, (_, place) =>
+    codes.slice(place * codesOfChange, (place + 1) * codesOfChange).join(" "),
+  );
+  const writeChanges = appendChanges[dialect]().prepared(["links", domain, firstVersion, at], together);
   await written;
   await writeChanges(trx);
   return [];
@@ -203,7 +210,7 @@ async function raiseKeys(trx: Trx, raises: readonly RaiseKeys[]): Promise<KeyVer
 }
 
 /** Anything but a link has its key in `domain`, and no code. */
-function toRows(changes: readonly Change[], at: number): BulkValue[] {
+function toRows(changes: readonly Raised[], at: number): BulkValue[] {
   const values: BulkValue[] = [];
   for (const change of changes) {
     const isLink = change.kind === "link";

@@ -42,7 +42,7 @@ export interface KnownTenants {
   /** For a call: never what memory only remembers because the database of lookups does not answer. */
   byId(id: TenantId): Promise<Tenant | undefined>;
   /** A version exists: nothing older is used from here. */
-  announce(change: KeyVersion): void;
+  announce(change: Change): void;
   /** Every change committed before this moment (`clock.elapsed()`) has been announced. */
   followed(elapsed: number): void;
 }
@@ -183,10 +183,11 @@ export function createKnownTenants({ tenants, plans, sql, read }: KnownTenantsSe
     },
 
     announce(change) {
+      if (change.kind !== "tenant" && change.kind !== "plan") return;
       const { kind, key, version } = change;
       if (kind === "tenant") tenants.announce(keyOf(key), version);
-      if (kind === "plan") plans.announce(key, version);
-      if ((kind === "tenant" || kind === "plan") && isNews(change)) generation++;
+      else plans.announce(key, version);
+      if (isNews(change)) generation++;
     },
 
     followed(elapsed) {

@@ -32,9 +32,12 @@ describe("what Redis keeps", () => {
   });
 
   test("has a key for links and tenants, which differ", () => {
-    expect(sharedForm.keyOf({ kind: "tenant", key: "-12", version: 1 })).toBe("/-12");
-    expect(sharedForm.keyOf({ kind: "link", domain: "", code: "-12", version: 1 })).toBe("-12");
-    expect(sharedForm.keyOf({ kind: "plan", key: "team", version: 1 })).toBeUndefined();
+    expect(sharedForm.keysOf({ kind: "tenant", key: "-12", version: 1 })).toEqual(["/-12"]);
+    expect(sharedForm.keysOf({ kind: "link", domain: "", code: "-12", version: 1 })).toEqual(["-12"]);
+    expect(sharedForm.keysOf({ kind: "links", domain: "go.example", codes: "a b", version: 1 })).toEqual([
+      ...["go.example/a", "go.example/b"],
+    ]);
+    expect(sharedForm.keysOf({ kind: "plan", key: "team", version: 1 })).toEqual([]);
   });
 
   const wrong: [string, object][] = [

@@ -7,7 +7,10 @@ import { parseOverrides, type TenantRecord } from "./tenants.ts";
  * many links, so nothing is gained by shorter ones.
  */
 export const tenantForm: Omit<Form<TenantRecord>, "name"> = {
-  keyOf: keyOfTenantChange,
+  keysOf(change) {
+    const key = keyOfTenantChange(change);
+    return key === undefined ? [] : [key];
+  },
   toJson: (record) => record,
 
   fromJson(json) {

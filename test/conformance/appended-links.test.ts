@@ -3,7 +3,9 @@ import { expect, test } from "bun:test";
 import { sql as raw } from "kysely";
 import { manualClock } from "../../src/base/clock.ts";
 import type { NewLink } from "../../src/links/create/new-links.ts";
+import { cacheKey, keysOfChange } from "../../src/links/link.ts";
 import type { LinkInput } from "../../src/links/links.ts";
+import { createFeed } from "../../src/sql/feed.ts";
 import { createOthersWrote } from "../../src/sql/other-writers.ts";
 import { acrossTenants, ofTenant } from "../../src/sql/tenant-db.ts";
 import type { Tenant } from "../../src/tenants/tenants.ts";
@@ -21,6 +23,7 @@ onEachDatabase(({ openTwo }) => {
     const world = openLinkWorld(both, manualClock(Date.UTC(2026, 10, 17)));
     const { links, store } = world;
     const tenant = await world.newTenant();
+    const position = await createFeed(sql).end();
     const draft = async (given: Partial<LinkInput>, of: Tenant = tenant): Promise<NewLink> =>
       links.draft(of, { url: "https://example.com/", ...given }, byCommand);
     return {
@@ -28,10 +31,12 @@ onEachDatabase(({ openTwo }) => {
       batch: (more: (i: number) => Partial<LinkInput> = () => ({})) =>
         Promise.all(Array.from({ length: many }, (_, i) => draft({ code: `batch-${i}`, ...more(i) }))),
       async feed() {
-        const { rows } = await raw<{ code: string; version: number }>`select c.code, c.version
-          from changes c join link_versions v on v.domain = c.domain and v.code = c.code
-          where v.tenant_id = ${tenant.id}`.execute(acrossTenants(sql.db));
-        return new Set(rows.map(({ code, version }) => `${code}@${version}`));
+        const { rows } = await raw<{ code: string }>`select code from link_versions
+          where tenant_id = ${tenant.id}`.execute(acrossTenants(sql.db));
+        const own = new Set(rows.map(({ code }) => cacheKey("", code)));
+        const { changes } = await createFeed(sql).after(position, 1_000);
+        const told = changes.flatMap((change) => keysOfChange(change).map((key) => ({ key, version: change.version })));
+        return new Set(told.filter(({ key }) => own.has(key)).map(({ key, version }) => `${key}@${version}`));
       },
     };
   }

@@ -15,7 +15,7 @@ interface Thing {
 /** Its fields have the names that the cache itself uses. */
 const form: Form<Thing> = {
   name: "v3",
-  keyOf: nameOf,
+  keysOf: (change) => [nameOf(change)],
   toJson: ({ name }) => ({ l: name, t: "theirs", x: 1, v: -1 }),
   fromJson(json) {
     const { l, t, x, v } = json as Record<string, unknown>;
@@ -26,7 +26,7 @@ const form: Form<Thing> = {
 /** As a later version might write it. */
 const laterForm: Form<Thing> = {
   name: "v4",
-  keyOf: nameOf,
+  keysOf: (change) => [nameOf(change)],
   toJson: ({ name }) => name,
   fromJson: (name) => ({ name: String(name) }),
 };

@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { sql as raw } from "kysely";
 import { systemClock } from "../../src/base/clock.ts";
+import { newId } from "../../src/base/ids.ts";
 import { createLog } from "../../src/base/log.ts";
 import type { Change, LinkVersion } from "../../src/cache/feed.ts";
+import { keysOfChange, type LinkKey } from "../../src/links/link.ts";
 import { createFeed, type FeedPosition, type SqlFeed } from "../../src/sql/feed.ts";
 import { migrate } from "../../src/sql/migrate.ts";
 import { openPostgres } from "../../src/sql/postgres.ts";
@@ -108,6 +110,26 @@ onEachDatabase(({ openTwo }) => {
       { kind: "domain", key: "a.example", version: 2 },
       { kind: "tenant", key: "a.example", version: 1 },
     ]);
+  });
+
+  test("many new codes share rows: every code is there once, and none that is not new", async () => {
+    const from = await start(createFeed(other));
+    const codes = Array.from({ length: 130 }, (_, i) => `many-${String(i).padStart(3, "0")}`);
+    const firsts = { firsts: codes.toReversed(), domain: "", tenant: newId("tenant", systemClock) };
+    await sql.transaction((trx) => raiseVersions(sql, trx, firsts, 7));
+    const { changes } = await createFeed(other).after(from, 1_000);
+    const ours = changes.filter((change) => keysOfChange(change)[0]?.startsWith("many-"));
+    expect(ours.map(({ kind, version, at }) => ({ kind, version, at }))).toEqual(
+      Array.from({ length: 3 }, () => ({ kind: "links", version: 1, at: 7 })),
+    );
+    expect(ours.map((change) => keysOfChange(change).length)).toEqual([64, 64, 2]);
+    expect(ours.flatMap(keysOfChange)).toEqual(codes as LinkKey[]);
+
+    const again = sql.transaction((trx) => raiseVersions(sql, trx, { ...firsts, firsts: ["new-1", "many-077"] }, 8));
+    await expect(again).rejects.toThrow();
+    await sql.transaction((trx) => raiseVersions(sql, trx, { links: [{ domain: "", code: "many-077" }] }, 9));
+    const later = (await createFeed(other).after(from, 1_000)).changes.filter(({ at }) => at >= 8);
+    expect(later).toMatchObject([{ kind: "link", code: "many-077", version: 2 }]);
   });
 
   test("a server of the version before kinds, during an upgrade, is understood and understands", async () => {

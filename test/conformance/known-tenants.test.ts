@@ -34,6 +34,7 @@ import {
   type TenantRecord,
 } from "../../src/tenants/tenants.ts";
 import { byCommand } from "../ground/actors.ts";
+import { nameOf } from "../ground/changes.ts";
 import { onEachDatabase } from "./databases.ts";
 import { by, clock, newMember, newWorkspace, touchOf } from "./people.ts";
 import { twin } from "./two-tenants.ts";
@@ -71,8 +72,8 @@ async function openServer(sql: Sql, onLoad: () => Promise<void> = async () => {}
   // Test files share the PostgreSQL, and what transactions of others hold back is read again: it is no news.
   const seen = new Set<string>();
   const isNews = (change: Change): boolean => {
-    const what = change.kind === "link" ? `${change.domain}/${change.code}` : change.key;
-    const name = `${change.kind} ${what} ${change.version}`;
+    const domain = "domain" in change ? change.domain : "";
+    const name = `${change.kind} ${domain} ${nameOf(change)} ${change.version}`;
     const isKnown = seen.has(name);
     seen.add(name);
     return !isKnown;
@@ -89,7 +90,7 @@ async function openServer(sql: Sql, onLoad: () => Promise<void> = async () => {}
     async follow(): Promise<Change[]> {
       const { changes, next } = await feed.after(position, 1_000);
       for (const change of changes) {
-        if (change.kind !== "link") known.announce(change);
+        known.announce(change);
         if (change.kind === "key") knownKeys.announce(change.key as KeyHash, change.version);
       }
       position = next;

@@ -248,7 +248,10 @@ async function withoutFeedRow(sql: Sql): Promise<unknown[]> {
       union all select kind, key, '', version from versions
     ) v
     left join (
-      select kind, domain, code, array_agg(version order by version) as versions from changes group by kind, domain, code
+      select kind, domain, code, array_agg(version order by version) as versions from (
+        select 'link' as kind, domain, unnest(string_to_array(code, ' ')) as code, version from changes where kind in ('link', 'links')
+        union all select kind, domain, code, version from changes where kind not in ('link', 'links')
+      ) told group by kind, domain, code
     ) c on c.kind = v.kind and c.domain = v.domain and c.code = v.code
     where c.versions is distinct from array(select generate_series(1, v.version))`.execute(sql.db);
   return rows;

@@ -12,6 +12,7 @@ import { takeCodeBlock } from "../../src/sql/code-counter.ts";
 import type { Sql } from "../../src/sql/sql.ts";
 import { tenantNumberOf } from "../../src/tenants/tenant-number.ts";
 import { createTenants, type Tenant, type Tenants } from "../../src/tenants/tenants.ts";
+import { nameOf } from "../ground/changes.ts";
 import { linkStores } from "../ground/links.ts";
 import { onEachDatabase } from "./databases.ts";
 import { by, clock, lastHistory, newMember, newPerson, newWorkspace, outcome, touchOf } from "./people.ts";
@@ -97,7 +98,7 @@ onEachDatabase(({ open }) => {
       const deleteAt = await workspaces.remove(tenant, mayAs(by(owner)));
       expect(deleteAt).toBe(clock.now() + 30 * dayMs);
       const number = String(await tenantNumberOf(sql.db, tenant));
-      const told = changes.map((change) => (change.kind === "link" ? "" : change.key));
+      const told = changes.map((change) => (change.kind === "link" ? "" : nameOf(change)));
       expect(told.toSorted()).toEqual([number, ...people].toSorted());
       expect(await tenants.byId(tenant)).toMatchObject({ deleteAt, suspended: null });
       expect(await workspaces.ofPerson(owner)).toMatchObject([{ id: tenant, deleteAt }]);

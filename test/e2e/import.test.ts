@@ -296,6 +296,18 @@ describe.each([...databases])("importing into %s", (database) => {
     );
   });
 
+  test("a running server that knew codes of a large file to be missing serves all of them", async () => {
+    const codes = Array.from({ length: 150 }, (_, i) => `soon-${i}`);
+    const some = [0, 63, 64, 128, 149].map((place) => codes[place] ?? "");
+    for (const code of some) expect((await site.reach(`/${code}`)).status).toBe(404);
+    await take(file(["url,code", ...codes.map((code) => `https://example.com/${code},${code}`)].join("\n")));
+    for (const code of some) {
+      await until(`the link ${code}`, async () =>
+        (await leadsTo(code)) === `https://example.com/${code}` ? true : undefined,
+      );
+    }
+  });
+
   test("the same file is imported once, and again only with --again; standard input always", async () => {
     const path = file("url\nhttps://example.com/once\n");
     const once = "url = 'https://example.com/once'";

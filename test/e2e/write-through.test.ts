@@ -1,11 +1,13 @@
 /** A new link is in Redis before its first visit: its first visitor, on any server, does not wait for SQL. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { postgresAvailable } from "../ground/postgres.ts";
 import { until } from "../ground/process.ts";
 import { type RedisServer, redisAvailable, startRedis } from "../ground/redis.ts";
 import { startServer } from "../ground/server.ts";
 import { tempFolder } from "../ground/temp.ts";
-import { metric, type Site, siteOf, startSite } from "./servers.ts";
+import { metric, must, type Site, siteOf, startSite } from "./servers.ts";
 
 if (postgresAvailable() && redisAvailable()) {
   describe("a new link", () => {
@@ -61,6 +63,25 @@ if (postgresAvailable() && redisAvailable()) {
       await until("the other server to know", async () => {
         return (await other.reach(`/${code}`)).headers.get("location") === "https://example.com/now" || undefined;
       });
+    }, 60_000);
+
+    test("of an import takes the place of what Redis had about a code that led nowhere, too", async () => {
+      const codes = Array.from({ length: 150 }, (_, i) => `imported-${i}`);
+      const some = ["imported-0", "imported-70", "imported-149"];
+      for (const site of [one, other]) for (const code of some) expect((await site.reach(`/${code}`)).status).toBe(404);
+      const path = join(tempFolder("import"), "links.csv");
+      writeFileSync(path, ["url,code", ...codes.map((code) => `https://example.com/${code},${code}`)].join("\n"));
+      must(await one.cli("import", path));
+      for (const site of [one, other]) {
+        for (const code of some) {
+          await until(`${code} to be served`, async () => {
+            return (
+              (await site.reach(`/${code}`)).headers.get("location") === `https://example.com/${code}` || undefined
+            );
+          });
+        }
+      }
+      for (const code of some) expect((await one.cli("cache", "get", code)).stdout).not.toContain("missing");
     }, 60_000);
 
     test("is a fence once it was changed, and never what it was", async () => {

@@ -7,5 +7,8 @@ export const linkChange = (code: string, version = 1, domain = ""): LinkVersion 
   version,
 });
 
-/** What a change is of: the code of a link, or the key of anything else. */
-export const nameOf = (change: Change): string => (change.kind === "link" ? change.code : change.key);
+/** What a change is of: the code of a link, those of many, or the key of anything else. */
+export function nameOf(change: Change): string {
+  if (change.kind === "link") return change.code;
+  return change.kind === "links" ? change.codes : change.key;
+}

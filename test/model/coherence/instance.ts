@@ -35,7 +35,7 @@ export interface InstanceParts {
 
 const form: Form<Thing> = {
   name: "v1",
-  keyOf: nameOf,
+  keysOf: (change) => [nameOf(change)],
   toJson: ({ name }) => ({ u: name }),
   fromJson: (json) => ({ name: String((json as { u: string }).u) }),
 };
