@@ -2,14 +2,12 @@
 import type { Control } from "../proof.ts";
 import { lateReader } from "./late-reader.ts";
 
-const announced = "if (links.announce(key, change.version)) observeLag";
-
 export const controls: readonly Control[] = [
   {
     name: "changes that are neither published nor followed",
     edits: [
       { file: "server/cache.ts", from: "if (replica === undefined) links.announce(key, version);", to: "" },
-      { file: "server/cache.ts", from: announced, to: "if (false) observeLag" },
+      { file: "server/cache.ts", from: "if (links.announce(key, version)) isNews = true;", to: "" },
     ],
     plays: ["woken"],
     breaks: ["woken.behind_itself", "woken.longest_ms"],

@@ -6,7 +6,7 @@
  * A link is named by (domain, code), everything else by one key: a domain by its host, a tenant by its number (which every
  * cached link has), a plan by its name, an API key by its hash, and what a person may do (`session`) by the person's ID.
  */
-export type Change = LinkVersion | NewLinks | KeyVersion;
+export type Change = LinkVersion | AddedLinks | KeyVersion;
 
 export interface LinkVersion {
   readonly kind: "link";
@@ -17,15 +17,13 @@ export interface LinkVersion {
 }
 
 /** Many links that were created together, with codes that were never used: an import writes one change for each 64 of its links. */
-export interface NewLinks {
+export interface AddedLinks {
   readonly kind: "links";
   readonly domain: string;
   /** With spaces between them. Apart only when they are needed: others wait while a page of the feed is read. */
   readonly codes: string;
   readonly version: number;
 }
-
-export const codesOf = ({ codes }: NewLinks): string[] => codes.split(" ");
 
 export interface KeyVersion {
   readonly kind: "domain" | "tenant" | "plan" | "key" | "session";

@@ -1,5 +1,5 @@
 import type { FileId, LinkId, TenantId } from "../base/ids.ts";
-import { type Change, codesOf, type LinkVersion } from "../cache/feed.ts";
+import type { Change, LinkVersion } from "../cache/feed.ts";
 import type { LinkNumber, TenantNumber } from "../sql/schema.ts";
 import type { Place } from "../sql/versions.ts";
 import type { Choice, ChoiceFields } from "./routing/choice.ts";
@@ -142,7 +142,7 @@ export function cacheKey(domain: string, code: string): LinkKey {
 /** The links that a change is about. */
 export function keysOfChange(change: Change): LinkKey[] {
   if (change.kind === "link") return [cacheKey(change.domain, change.code)];
-  return change.kind === "links" ? codesOf(change).map((code) => cacheKey(change.domain, code)) : [];
+  return change.kind === "links" ? change.codes.split(" ").map((code) => cacheKey(change.domain, code)) : [];
 }
 
 /** For a visitor's request: the last part of the path, decoded, may contain anything. */
