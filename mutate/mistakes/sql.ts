@@ -25,8 +25,8 @@ export const sql: Mistakes = {
   },
   "codes-left-out-between-two-rows-of-the-feed": {
     file: "sql/versions.ts",
-    from: "codes.slice(place * codesOfChange, (place + 1) * codesOfChange)",
-    to: "codes.slice(place * codesOfChange, (place + 1) * codesOfChange - 1)",
+    from: 'row = row === "" || isFull ? code',
+    to: 'row = isFull ? "" : row === "" ? code',
     tests: feed,
     only: "many new codes share rows",
   },
@@ -194,12 +194,19 @@ export const sql: Mistakes = {
     tests: feed,
     only: "PostgreSQL, where numbers",
   },
-  "newest-changes-pruned": {
+  "changes-pruned-up-to-one-of-the-future": {
     file: "sql/feed.ts",
-    from: "select ${key}, at from changes order by ${key} limit ${limit}",
-    to: "select ${key}, at from changes order by ${key} desc limit ${limit}",
+    from: "(!hasOld && changes.some(({ at }) => at <= now))",
+    to: "!hasOld",
     tests: feed,
-    only: "pruning deletes the first",
+    only: "whose clock is ahead",
+  },
+  "changes-pruned-that-are-not-old": {
+    file: "sql/feed.ts",
+    from: " and at < ${before}`.execute(db);",
+    to: "`.execute(db);",
+    tests: feed,
+    only: "pruning",
   },
   "reserved-units-lent-again": {
     file: "sql/leases.ts",

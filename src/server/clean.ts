@@ -24,7 +24,7 @@ export async function cleanUp(parts: CleanParts): Promise<Cleaned> {
   const feed = createFeed(sql);
   return {
     links: await untilFew(() => store.purge(now - expiredLinkDays * dayMs, rowsAtOnce, now)),
-    changes: await untilFew(() => feed.prune(now - feedDays * dayMs, rowsAtOnce)),
+    changes: await feed.prune({ before: now - feedDays * dayMs, now }, rowsAtOnce),
     months: await untilFew(() => pruneLeases(sql, now, rowsAtOnce)),
     emails: await untilFew(() => createEmailStore(sql).prune(now - emailDays * dayMs, rowsAtOnce)),
     answers: await untilFew(() => pruneAnswers(sql, rowsAtOnce)),

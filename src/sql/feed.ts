@@ -1,5 +1,5 @@
 import { sql as raw, type Selectable } from "kysely";
-import type { Feed, RecordedChange } from "../cache/feed.ts";
+import type { Feed, FeedPage, RecordedChange } from "../cache/feed.ts";
 import type { ChangeTable } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 import { type Params, statement } from "./statement.ts";
@@ -18,10 +18,12 @@ export interface SqlFeed extends Feed<FeedPosition> {
   /** Whether the first change is older. */
   hasBefore(before: number): Promise<boolean>;
   /**
-   * Deletes the older ones of the first `limit` changes, which every follower has seen; returns how many. Changes are nearly in the
-   * order of their times, so no index of these is needed: it would be one more to write for each imported link.
+   * Deletes the changes that are older than `before`, which every follower has seen; returns how many. They are nearly in the
+   * order of their times, so it looks from the front, `limit` at a time, until none of those is old. There is no index on the
+   * times: it would be one more to write for each imported link. A server whose clock is ahead writes changes
+   * that lie in the future, beyond `now`: they say nothing about those behind them.
    */
-  prune(before: number, limit: number): Promise<number>;
+  prune(times: { readonly before: number; readonly now: number }, limit: number): Promise<number>;
 }
 
 /** A follower's position. Opaque outside this file. */
@@ -32,60 +34,67 @@ export interface FeedPosition {
 
 export function createFeed(sql: Sql): SqlFeed {
   const { db } = sql;
-  const key = raw.raw(sql.dialect === "sqlite" ? "id" : "xid, id");
-  const shared: Pick<SqlFeed, "hasBefore" | "prune" | "toText" | "fromText"> = {
+  const isSqlite = sql.dialect === "sqlite";
+  const key = raw.raw(isSqlite ? "id" : "xid, id");
+  const front = isSqlite ? { xid: "", id: 0 } : { xid: "0", id: 0 };
+  const after = isSqlite ? afterId : afterTransaction;
+
+  async function end(): Promise<FeedPosition> {
+    if (isSqlite) {
+      const last = db.selectFrom("changes").select(raw<number>`coalesce(max(id), 0)`.as("id"));
+      return { xid: "", id: (await last.executeTakeFirst())?.id ?? 0 };
+    }
+    const line = raw<{ xid: string }>`select pg_snapshot_xmin(pg_current_snapshot())::text as xid`;
+    const xid = (await line.execute(db)).rows[0]?.xid;
+    if (xid === undefined) throw new Error("PostgreSQL answered no snapshot");
+    return { xid, id: 0 };
+  }
+
+  async function afterId({ id }: FeedPosition, limit: number): Promise<FeedPage<FeedPosition>> {
+    const rows = await selectAfterId.all(db, { id, limit });
+    const next = { xid: "", id: rows.at(-1)?.id ?? id };
+    return { changes: rows.map(toChange), next, finalUntil: next, finalCount: rows.length };
+  }
+
+  async function afterTransaction(cursor: FeedPosition, limit: number): Promise<FeedPage<FeedPosition>> {
+    const rows = await selectAfterTransaction.all(db, { ...cursor, limit });
+    const position = (row: FeedPosition | undefined) => row && { xid: row.xid, id: row.id };
+    const finalCount = rows.findLastIndex((row) => row.isFinal) + 1;
+    return {
+      changes: rows.map(toChange),
+      next: position(rows.at(-1)) ?? cursor,
+      finalUntil: position(rows[finalCount - 1]),
+      finalCount,
+    };
+  }
+
+  async function deleteOld(from: FeedPosition, until: FeedPosition, before: number): Promise<number> {
+    const place = ({ xid, id }: FeedPosition) => (isSqlite ? raw`(${id})` : raw`(${xid}::xid8, ${id})`);
+    const { numAffectedRows } = await raw`delete from changes
+      where (${key}) > ${place(from)} and (${key}) <= ${place(until)} and at < ${before}`.execute(db);
+    return Number(numAffectedRows);
+  }
+
+  return {
+    end,
+    after,
+    toText,
+    fromText,
+
     async hasBefore(before) {
       const { rows } = await raw<{ at: number }>`select at from changes order by ${key} limit 1`.execute(db);
       return rows.some(({ at }) => at < before);
     },
-    async prune(before, limit) {
-      const front = raw`select ${key}, at from changes order by ${key} limit ${limit}`;
-      const old = raw`select ${key} from (${front}) as front where at < ${before}`;
-      const { numAffectedRows } = await raw`delete from changes where (${key}) in (${old})`.execute(db);
-      return Number(numAffectedRows);
-    },
-    toText,
-    fromText,
-  };
 
-  if (sql.dialect === "sqlite") {
-    return {
-      ...shared,
-      async end() {
-        const row = await db
-          .selectFrom("changes")
-          .select(raw<number>`coalesce(max(id), 0)`.as("id"))
-          .executeTakeFirst();
-        return { xid: "", id: row?.id ?? 0 };
-      },
-      async after(cursor, limit) {
-        const rows = await selectAfterId.all(db, { id: cursor.id, limit });
-        const next = { xid: "", id: rows.at(-1)?.id ?? cursor.id };
-        return { changes: rows.map(toChange), next, finalUntil: next, finalCount: rows.length };
-      },
-    };
-  }
-
-  return {
-    ...shared,
-    async end() {
-      const { rows } = await raw<{ xid: string }>`select pg_snapshot_xmin(pg_current_snapshot())::text as xid`.execute(
-        db,
-      );
-      const xid = rows[0]?.xid;
-      if (xid === undefined) throw new Error("PostgreSQL answered no snapshot");
-      return { xid, id: 0 };
-    },
-    async after(cursor, limit) {
-      const rows = await selectAfterTransaction.all(db, { ...cursor, limit });
-      const position = (row: { xid: string; id: number } | undefined) => row && { xid: row.xid, id: row.id };
-      const finalCount = rows.findLastIndex((row) => row.isFinal) + 1;
-      return {
-        changes: rows.map(toChange),
-        next: position(rows.at(-1)) ?? cursor,
-        finalUntil: position(rows[finalCount - 1]),
-        finalCount: finalCount,
-      };
+    async prune({ before, now }, limit) {
+      let total = 0;
+      for (let from = front; ; ) {
+        const { changes, next } = await after(from, limit);
+        const hasOld = changes.some(({ at }) => at < before);
+        if (hasOld) total += await deleteOld(from, next, before);
+        if (changes.length < limit || (!hasOld && changes.some(({ at }) => at <= now))) return total;
+        from = next;
+      }
     },
   };
 }

@@ -87,8 +87,8 @@ export interface RaiseKeys {
 }
 
 const statementRows = 64;
-/** New codes in one row of the feed. Longer rows would be stored apart by PostgreSQL, from 2,000 characters on. */
-const codesOfChange = 64;
+/** New codes in one row of the feed. PostgreSQL compresses a row of 2,000 characters or more, or stores it apart. */
+const [codesOfChange, charactersOfChange] = [64, 1_900] as const;
 const raised = new WeakSet<Trx>();
 
 export async function raiseVersions(sql: Sql, trx: Trx, what: ClaimCodes, at: number): Promise<ClaimedCode[]>;
@@ -174,10 +174,7 @@ async function takeFirsts(
 ): Promise<readonly never[]> {
   const codes = firsts.toSorted();
   const written = appendPlaces[dialect]().prepared([domain, firstVersion, "live", tenant], codes)(trx);
-  const together = Array.from({ length: Math.ceil(codes.length / codesOfChange) }, (_, place) =>
-    codes.slice(place * codesOfChange, (place + 1) * codesOfChange).join(" "),
-  );
-  const writeChanges = appendChanges[dialect]().prepared(["links", domain, firstVersion, at], together);
+  const writeChanges = appendChanges[dialect]().prepared(["links", domain, firstVersion, at], joined(codes));
   await written;
   await writeChanges(trx);
   return [];
@@ -207,6 +204,19 @@ async function raiseKeys(trx: Trx, raises: readonly RaiseKeys[]): Promise<KeyVer
     }
   }
   return changes;
+}
+
+function joined(codes: readonly string[]): string[] {
+  const rows: string[] = [];
+  let [row, inRow] = ["", 0];
+  for (const code of codes) {
+    const isFull = inRow === codesOfChange || row.length + code.length >= charactersOfChange;
+    if (isFull) rows.push(row);
+    row = row === "" || isFull ? code : `${row} ${code}`;
+    inRow = isFull ? 1 : inRow + 1;
+  }
+  if (row !== "") rows.push(row);
+  return rows;
 }
 
 /** Anything but a link has its key in `domain`, and no code. */

@@ -125,6 +125,12 @@ onEachDatabase(({ openTwo }) => {
     expect(ours.map((change) => keysOfChange(change).length)).toEqual([64, 64, 2]);
     expect(ours.flatMap(keysOfChange)).toEqual(codes as LinkKey[]);
 
+    const long = codes.map((code) => code.padEnd(64, "x"));
+    await sql.transaction((trx) => raiseVersions(sql, trx, { ...firsts, firsts: long }, 7));
+    const rest = (await createFeed(other).after(from, 1_000)).changes.filter(({ kind }) => kind === "links").slice(3);
+    expect(rest.map((change) => keysOfChange(change).length)).toEqual([29, 29, 29, 29, 14]);
+    expect(rest.flatMap(keysOfChange)).toEqual(long as LinkKey[]);
+
     const again = sql.transaction((trx) => raiseVersions(sql, trx, { ...firsts, firsts: ["new-1", "many-077"] }, 8));
     await expect(again).rejects.toThrow();
     await sql.transaction((trx) => raiseVersions(sql, trx, { links: [{ domain: "", code: "many-077" }] }, 9));
@@ -207,10 +213,11 @@ onEachDatabase(({ openTwo }) => {
     await write(mine, [linkChange("edge")], 2_000);
     const final = await readFinal(feed, from);
 
-    expect(await feed.prune(2_000, 10)).toBe(2);
+    const pruned = (before: number) => feed.prune({ before, now: 9_000 }, 10);
+    expect(await pruned(2_000)).toBe(2);
     expect(codes((await readOnce(feed, from)).changes)).toEqual(["edge"]);
-    expect(await feed.prune(2_000, 10)).toBe(0);
-    expect(await feed.prune(2_001, 10)).toBe(1);
+    expect(await pruned(2_000)).toBe(0);
+    expect(await pruned(2_001)).toBe(1);
     expect((await readOnce(feed, from)).changes).toEqual([]);
 
     await write(mine, [linkChange("new")], 3_000);
@@ -218,26 +225,39 @@ onEachDatabase(({ openTwo }) => {
     expect(codes((await readOnce(feed, from)).changes)).toEqual(["new"]);
   });
 
-  test("pruning deletes the first ones, and no more than requested", async () => {
-    const [mine] = await openTwo();
-    const feed = createFeed(mine);
-    const from = await feed.end();
-    for (const at of [3_000, 1_000, 2_000]) await write(mine, [linkChange(`at-${at}`)], at);
-    expect(await feed.prune(9_000, 2)).toBe(2);
-    expect(codes((await readOnce(feed, from)).changes)).toEqual(["at-2000"]);
-    expect(await feed.prune(9_000, 2)).toBe(1);
-  });
+  describe("pruning", () => {
+    async function pruned(times: readonly number[], limit: number): Promise<{ deleted: number; left: string[] }> {
+      const [mine] = await openTwo();
+      const feed = createFeed(mine);
+      const from = await feed.end();
+      for (const at of times) await write(mine, [linkChange(`at-${at}`)], at);
+      const deleted = await feed.prune({ before: 3_000, now: 5_000 }, limit);
+      return { deleted, left: codes((await readOnce(feed, from)).changes) };
+    }
 
-  test("a change that is not old stays, and the old ones behind it go", async () => {
-    const [mine] = await openTwo();
-    const feed = createFeed(mine);
-    const from = await feed.end();
-    expect(await feed.hasBefore(9_000)).toBe(false);
-    for (const at of [1_000, 9_000, 2_000]) await write(mine, [linkChange(`at-${at}`)], at);
-    expect([await feed.hasBefore(1_000), await feed.hasBefore(1_001)]).toEqual([false, true]);
-    expect(await feed.prune(9_000, 10)).toBe(2);
-    expect(codes((await readOnce(feed, from)).changes)).toEqual(["at-9000"]);
-    expect(await feed.hasBefore(9_000)).toBe(false);
+    test("deletes all that is old, in as many statements as it takes", async () => {
+      expect(await pruned([2_001, 1_000, 2_000, 1_500, 2_999], 2)).toEqual({ deleted: 5, left: [] });
+      expect(await pruned([1_000, 1_001, 3_000], 3)).toEqual({ deleted: 2, left: ["at-3000"] });
+    });
+
+    test("looks no further than the first ones of which none is old", async () => {
+      const left = ["at-4000", "at-4001", "at-1001"];
+      expect(await pruned([1_000, 1_002, 4_000, 4_001, 1_001], 2)).toEqual({ deleted: 2, left });
+    });
+
+    test("passes over changes of a server whose clock is ahead, however many", async () => {
+      const ahead = [90_000, 90_001, 90_002, 90_003];
+      const times = [1_000, ...ahead, 1_001, 2_000, 4_000];
+      expect(await pruned(times, 2)).toEqual({ deleted: 3, left: [...ahead.map((at) => `at-${at}`), "at-4000"] });
+    });
+
+    test("is due once the first change is old", async () => {
+      const [mine] = await openTwo();
+      const feed = createFeed(mine);
+      expect(await feed.hasBefore(9_000)).toBe(false);
+      for (const at of [1_000, 9_000]) await write(mine, [linkChange(`at-${at}`)], at);
+      expect([await feed.hasBefore(1_000), await feed.hasBefore(1_001)]).toEqual([false, true]);
+    });
   });
 
   test("nothing is missed by a follower who reads while many write", async () => {
