@@ -45,7 +45,7 @@ const claimOf = (tenant: string, { code }: HandRow) => ["", code, 1, "live", ten
 const changesOf = (rows: readonly HandRow[], at: number) =>
   Array.from({ length: Math.ceil(rows.length / codesOfChange) }, (_, place) => {
     const codes = rows.slice(place * codesOfChange, (place + 1) * codesOfChange).map(({ code }) => code);
-    return [codes.length === 1 ? "link" : "links", "", codes.join(" "), 1, at];
+    return ["links", "", codes.join(" "), 1, at];
   });
 const codesOfChange = 64;
 const linkOf = (tenant: string, { id, code, url, title, tags }: HandRow, at: number) => [

@@ -57,7 +57,7 @@ async function sizesOf({ server, fill }: RedisLinks): Promise<Size[]> {
     ["never ends", { hitsPerMonth }],
     ["as they are by default", { expiresAt, hitsPerMonth }],
   ];
-  const name = `ql:v5:link:{${codeOf(0)}}`;
+  const name = `ql:v6:link:{${codeOf(0)}}`;
   const sizes: Size[] = [];
   for (const [shape, more] of shapes) {
     await fill(0, 1, more);

@@ -34,7 +34,7 @@ export async function redisLatency(): Promise<readonly Figure[]> {
     await shared.fill(0, links);
     const { redis, tier } = shared;
     const contenders: readonly Contender[] = [
-      { name: "bare GET", ask: (code) => redis.send(code, ["GET", `ql:v5:link:{${code}}`]), rounds: [] },
+      { name: "bare GET", ask: (code) => redis.send(code, ["GET", `ql:v6:link:{${code}}`]), rounds: [] },
       { name: "the tier", ask: tier.get, rounds: [] },
     ];
     for (let i = 0; i <= rounds; i++) {

@@ -20,7 +20,7 @@ export interface LinkVersion {
 export interface AddedLinks {
   readonly kind: "links";
   readonly domain: string;
-  /** With spaces between them. Apart only when they are needed: others wait while a page of the feed is read. */
+  /** With spaces between them. They are split only where they are needed, because visitors wait while a page of the feed is read. */
   readonly codes: string;
   readonly version: number;
 }

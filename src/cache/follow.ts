@@ -49,9 +49,9 @@ const [shortPage, longPage] = [250, 1_000] as const;
 const farMs = 5;
 
 /**
- * How many changes are announced before visitors get a turn: about 3 µs each, so a third of a millisecond. One of many new links takes
- * a turn alone. Reading SQLite never yields the thread by itself: announced in one go, 5,000 links of an import
- * delayed every visitor by 13 to 50 ms, twice a second.
+ * How many changes are announced before visitors get a turn: about 3 µs each, so a third of a millisecond. They also get one before each
+ * change of many new links. Reading SQLite never yields the thread by itself: announced in one go, 5,000 links of an
+ * import delayed every visitor by 13 to 50 ms, twice a second.
  */
 const toldAtOnce = 100;
 

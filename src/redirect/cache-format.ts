@@ -15,7 +15,7 @@ import { type CachedLink, cachedLink, storedTarget } from "./link-source.ts";
  * way through Redis. The cache's own data is outside this object (`cache/tier.ts`).
  */
 export const linkForm: Form<CachedLink> = {
-  name: "v5",
+  name: "v6",
   keysOf: keysOfChange,
 
   toJson(link) {

@@ -1,18 +1,19 @@
 /**
  * The shared cache on Redis. `put.lua` and `stand.lua` decide what is written; their headers state the invariants.
  *
- * A link is stored at `ql:v5:link:{code}`, and the fact that there is none at `ql:v5:404:{code}`. The braces are a
+ * A link is stored at `ql:v6:link:{code}`, and the fact that there is none at `ql:v6:404:{code}`. The braces are a
  * Cluster hash tag, which puts both keys into one slot. If the data of a server cannot be corrected, a new epoch
- * begins, which is part of the key names: `ql:v5.k3f9:link:{code}`. Data under the old names expires.
+ * begins, which is part of the key names: `ql:v6.k3f9:link:{code}`. Data under the old names expires.
  *
- * `v5` is the name of the format of the values. Another format has other keys, another feed position
- * (`ql:v5:feed:{server}`) and other epochs. So during an upgrade, servers with two formats correct and read their own
+ * `v6` is the name of the format of the values. Another format has other keys, another feed position
+ * (`ql:v6:feed:{server}`) and other epochs. So during an upgrade, servers with two formats correct and read their own
  * part of Redis, and neither depends on the other.
  *
  * A value is valid for an hour (a setting) by its envelope, or longer if it is visited often and changes rarely. It is
  * kept for a day, to be served when SQL is unavailable.
  */
 import { randomBytes } from "node:crypto";
+import { setImmediate as othersTurn } from "node:timers/promises";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { gatherPerTurn } from "../base/per-turn.ts";
 import type { Versioned } from "../cache/cache.ts";
@@ -262,13 +263,21 @@ export function createRedisCache<Value>(options: RedisCacheOptions<Value>): Redi
 
     async fence(tag, changes) {
       const server = unchanged(tag);
-      const own = changes.flatMap((change) => {
-        const keys = form.keysOf(change).filter((key) => redis.serverOf(`{${key}}`) === tag);
-        return keys.map((key) => ({ key, version: change.version }));
-      });
-      for (let at = 0; at < own.length; at += fencesAtOnce) {
-        await Promise.all(own.slice(at, at + fencesAtOnce).map(({ key, version }) => fence(server, key, version)));
+      let writing: Promise<void>[] = [];
+      let seen = 0;
+      for (const change of changes) {
+        for (const key of form.keysOf(change)) {
+          if (redis.serverOf(`{${key}}`) === tag) writing.push(fence(server, key, change.version));
+          seen++;
+        }
+        if (seen < fencesAtOnce) continue;
+        await Promise.all(writing);
+        // None may be of this server, and visitors must not wait for a page of other servers' keys.
+        if (writing.length === 0) await othersTurn();
+        writing = [];
+        seen = 0;
       }
+      await Promise.all(writing);
     },
 
     async moveOn(tag, from, position) {

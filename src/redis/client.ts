@@ -395,8 +395,9 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void, s
     });
     cluster.on("error", ignore);
     cluster.on("node-ready", anew);
-    const masters = () => cluster.slots.map((shard) => shard?.master.address);
-    const tags = tagsOf(masters);
+    const ownerOf = (slot: number) => cluster.slots[slot]?.master.address;
+    const masters = () => cluster.slots.map((_, slot) => ownerOf(slot));
+    const tags = tagsOf(masters, ownerOf);
     return {
       connect: () => cluster.connect(),
       send: (key, command) => cluster.sendCommand(key, false, [...command]),
@@ -411,7 +412,7 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void, s
       subscribe: (channel, onMessage) => cluster.subscribe(channel, onMessage),
       unsubscribe: (channel, onMessage) => cluster.unsubscribe(channel, onMessage as Listener),
       ...tags,
-      ownerOf: (key) => cluster.slots[slotOfKey(key)]?.master.address ?? "",
+      ownerOf: (key) => ownerOf(slotOfKey(key)) ?? "",
       owners: () => [...new Set(masters())].filter((owner) => owner !== undefined),
       destroy: () => cluster.destroy(),
     };
@@ -459,7 +460,10 @@ function connect(address: RedisAddress, waitingMost: number, anew: () => void, s
 }
 
 /** Names each server of a Cluster by the first slot that it holds, so that all clients use the same name. */
-function tagsOf(owners: () => readonly (string | undefined)[]): Pick<Connection, "servers" | "serverOf" | "nodeOf"> {
+function tagsOf(
+  owners: () => readonly (string | undefined)[],
+  ownerOf: (slot: number) => string | undefined,
+): Pick<Connection, "servers" | "serverOf" | "nodeOf"> {
   let byOwner = new Map<string, string>();
   return {
     servers() {
@@ -469,7 +473,7 @@ function tagsOf(owners: () => readonly (string | undefined)[]): Pick<Connection,
       }
       return [...byOwner.values()];
     },
-    serverOf: (key) => byOwner.get(owners()[slotOfKey(key)] ?? "") ?? "",
+    serverOf: (key) => byOwner.get(ownerOf(slotOfKey(key)) ?? "") ?? "",
     nodeOf: (server) => [...byOwner].find(([, tag]) => tag === server)?.[0] ?? "",
   };
 }

@@ -109,7 +109,7 @@ if (postgresAvailable() && redisAvailable()) {
   const startOn = async ({ url: REDIS_URL, command }: RedisServer): Promise<Site> => {
     const { server, env } = await startSite("PostgreSQL", { REDIS_URL });
     // What is visited before that is in memory for 30 s, and not written to Redis before it is asked for again.
-    await until("Redis to be in use", async () => (await command("EXISTS", "ql:v5:feed:{all}")) === "1" || undefined);
+    await until("Redis to be in use", async () => (await command("EXISTS", "ql:v6:feed:{all}")) === "1" || undefined);
     return siteOf(server, { ...env, REDIS_URL });
   };
 

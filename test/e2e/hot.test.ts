@@ -99,7 +99,7 @@ if (postgresAvailable() && redisAvailable()) {
       await redis.stop();
     });
 
-    const name = (code: string) => `ql:v5:link:{${code}}`;
+    const name = (code: string) => `ql:v6:link:{${code}}`;
     const hoursOf = async (code: string) => {
       const { t, x } = JSON.parse(await redis.command("GET", name(code))) as { t: number; x: number };
       return (x - t) / 3_600;

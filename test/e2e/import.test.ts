@@ -19,6 +19,9 @@ interface Result {
   readonly dryRun: boolean;
 }
 
+/** As `docs/coherence.md` promises for the command line. What memory has forgotten by itself takes 30 s. */
+const withinMs = 3_000;
+
 const folder = tempFolder("import");
 let files = 0;
 
@@ -302,8 +305,10 @@ describe.each([...databases])("importing into %s", (database) => {
     for (const code of some) expect((await site.reach(`/${code}`)).status).toBe(404);
     await take(file(["url,code", ...codes.map((code) => `https://example.com/${code},${code}`)].join("\n")));
     for (const code of some) {
-      await until(`the link ${code}`, async () =>
-        (await leadsTo(code)) === `https://example.com/${code}` ? true : undefined,
+      await until(
+        `the link ${code}`,
+        async () => ((await leadsTo(code)) === `https://example.com/${code}` ? true : undefined),
+        withinMs,
       );
     }
   });

@@ -90,13 +90,13 @@ if (postgresAvailable() && redisAvailable()) {
       expect(await reach(one, hot)).toBe(target(hot));
       expect(await reach(other, warm)).toBe(target(warm));
       const drop = "for _, key in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('DEL', key) end";
-      await redis.command("EVAL", drop, "0", `ql:v5*:link:{${cold}}`);
+      await redis.command("EVAL", drop, "0", `ql:v6*:link:{${cold}}`);
       return { hot, warm, cold };
     }
 
     /** Under whatever epoch, in the form of today: the link, not a fence that another server may have put there first. */
     const isInRedis = async (code: string) =>
-      (await redis.command("EVAL", countWithText, "0", `ql:v5*:link:{${code}}`, target(code))) === "1" || undefined;
+      (await redis.command("EVAL", countWithText, "0", `ql:v6*:link:{${code}}`, target(code))) === "1" || undefined;
 
     const countWithText = `local count = 0
       for _, key in ipairs(redis.call('KEYS', ARGV[1])) do

@@ -42,7 +42,7 @@ if (postgresAvailable() && redisAvailable()) {
     /** A server answers first, and writes to Redis then. */
     const inRedis = (code: string, version = 1) =>
       until("the link to be in Redis", async () => {
-        const text = await redis.command("GET", `ql:v5:link:{${code}}`);
+        const text = await redis.command("GET", `ql:v6:link:{${code}}`);
         const value = text === "" ? {} : (JSON.parse(text) as { l?: Record<string, unknown>; v?: number });
         return value.l !== undefined && value.v === version ? value : undefined;
       });

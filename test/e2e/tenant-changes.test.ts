@@ -65,7 +65,7 @@ for (const [name, start] of Object.entries(ways)) {
       if (redis !== undefined) {
         await until("the link to be in Redis", async () => {
           for (const site of sites) await site.reach(`/${code}`);
-          return (await redis.command("KEYS", `ql:v5*:link:{${code}}`)) !== "" || undefined;
+          return (await redis.command("KEYS", `ql:v6*:link:{${code}}`)) !== "" || undefined;
         });
       }
       return { slug, code, key };

@@ -22,7 +22,7 @@ if (postgresAvailable() && redisAvailable()) {
     const first = await startOn(redis.url, "2026-11-18T01:00:00.000Z");
     await first.create({ url: "https://example.com/first", code });
     expect(await leadsTo(first)).toBe("https://example.com/first");
-    const isInUse = async () => (await redis.command("EXISTS", "ql:v5:feed:{all}")) === "1";
+    const isInUse = async () => (await redis.command("EXISTS", "ql:v6:feed:{all}")) === "1";
     await until("Redis to be in use", async () => (await isInUse()) || undefined);
 
     const second = await startOn(redis.url, "2026-11-18T02:00:00.000Z");

@@ -72,16 +72,19 @@ if (postgresAvailable() && redisAvailable()) {
       const path = join(tempFolder("import"), "links.csv");
       writeFileSync(path, ["url,code", ...codes.map((code) => `https://example.com/${code},${code}`)].join("\n"));
       must(await one.cli("import", path));
+      // Nobody has visited them since: these are the fences of the feed.
+      for (const code of some) {
+        await until(`a fence for ${code}`, async () => {
+          const { stdout } = await one.cli("cache", "get", code);
+          return stdout.includes("fence") || undefined;
+        });
+      }
       for (const site of [one, other]) {
         for (const code of some) {
-          await until(`${code} to be served`, async () => {
-            return (
-              (await site.reach(`/${code}`)).headers.get("location") === `https://example.com/${code}` || undefined
-            );
-          });
+          const { headers } = await site.reach(`/${code}`);
+          expect(headers.get("location")).toBe(`https://example.com/${code}`);
         }
       }
-      for (const code of some) expect((await one.cli("cache", "get", code)).stdout).not.toContain("missing");
     }, 60_000);
 
     test("is a fence once it was changed, and never what it was", async () => {
