@@ -4,6 +4,7 @@ import { type FirstOf, linkValue } from "../rollups/id-counts.ts";
 import { addValue, type Counts, countsAt, newTally, type Tally } from "../rollups/tally.ts";
 import type { ValueNames } from "../rollups/value-names.ts";
 import { ValueSums } from "../rollups/value-sums.ts";
+import type { Span } from "./query.ts";
 
 /** Events that are added up, with the ids of their values. */
 export interface EventCounts {
@@ -29,14 +30,15 @@ export const newEventCounts = (wanted: readonly BreakdownName[]): EventCounts =>
   values: wanted.map((name) => ({ name, people: new ValueSums(), rest: new ValueSums() })),
 });
 
-/** `columns`: at, reason, first, and those of `counts.values`. */
-export function addNumbers(counts: EventCounts, numbers: ArrayLike<number>, whose: FirstOf): void {
+/** Adds the events of this range. Numbers: at, reason, first, and those of `counts.values`. */
+export function addNumbers(counts: EventCounts, numbers: ArrayLike<number>, whose: FirstOf, { from, to }: Span): void {
   const width = 3 + counts.values.length;
   const bit = whose === "link" ? firstToLink : firstToTenant;
   const rows = numbers.length / width;
   const [people, rest, visitors] = [new Uint8Array(rows), new Uint8Array(rows), new Uint8Array(rows)];
   for (let row = 0, place = 0; row < rows; row++, place += width) {
     const [at, reason, first] = [numbers[place] ?? 0, numbers[place + 1] ?? 0, numbers[place + 2] ?? 0];
+    if (at < from || at >= to) continue;
     const isFirst = (first & tooLate) === 0 && (first & bit) !== 0 ? 1 : 0;
     visitors[row] = isFirst;
     counts.reasons[reason] = (counts.reasons[reason] ?? 0) + 1;

@@ -212,31 +212,37 @@ export async function countEvents(
   count: EventCount,
 ): Promise<EventCounts> {
   const counts = newEventCounts(count.wanted);
-  await addEvents(sql, scope, spans, count, counts);
+  for (const span of spans) await addEvents(sql, scope, [{ ...span, counts }], count);
   return counts;
 }
 
-/** The same, added to what was counted before. */
+export interface CountedPart extends Span {
+  /** Its events are added to these. */
+  readonly counts: EventCounts;
+}
+
+/** Adds up the events of ranges that follow each other. Few are read at once: a query for each would look at a whole shelf each time. */
 export async function addEvents(
   sql: Sql,
   scope: EventScope,
-  spans: readonly Span[],
+  parts: readonly [CountedPart, ...CountedPart[]],
   { level, events = Number.POSITIVE_INFINITY, wanted, check }: EventCount,
-  counts: EventCounts,
 ): Promise<void> {
   const columns = ["at", "reason", "first", ...wanted] as const;
   const all = levelsFrom(level);
-  for (const span of spans) {
-    if (sql.dialect === "postgres" && events > fewMost) {
+  if (sql.dialect === "postgres" && events > fewMost) {
+    for (const part of parts) {
       await check();
-      await addSums(sql, scope, eventsOf(sql, scope, span, all), wanted, counts);
-      continue;
+      await addSums(sql, scope, eventsOf(sql, scope, part, all), wanted, part.counts);
     }
-    // One level at a time if they are many: half of the events are in memory at most.
-    for (const levels of events > fewMost ? all.map((one) => [one]) : [all]) {
-      await check();
-      addNumbers(counts, await readNumbers(sql, eventsOf(sql, scope, span, levels), columns), scope.whose);
-    }
+    return;
+  }
+  const span = { from: parts[0].from, to: parts.at(-1)?.to ?? parts[0].to };
+  // One level at a time if they are many: half of the events are in memory at most.
+  for (const levels of events > fewMost ? all.map((one) => [one]) : [all]) {
+    await check();
+    const numbers = await readNumbers(sql, eventsOf(sql, scope, span, levels), columns);
+    for (const part of parts) addNumbers(part.counts, numbers, scope.whose, part);
   }
 }
 
@@ -263,7 +269,7 @@ export async function countFewEvents(
     if (numbers[place] === 1) for (let n = 1; n < width; n++) some.push(numbers[place + n] as number);
   }
   const passing = newEventCounts(wanted);
-  addNumbers(passing, some, all.whose);
+  addNumbers(passing, some, all.whose, span);
   return { passing, events: numbers.length / width };
 }
 

@@ -113,16 +113,16 @@ async function gatherOnce(
   const openGaps = without(cover.gaps, cover.ofCut);
   const last = openGaps.at(-1);
   const kept = values && last && (await openSum(sql, scope, last, { wanted, now, check }));
-  const unread = without(openGaps, kept === undefined ? [] : [kept.span]);
+  const unread = kept === undefined ? openGaps : openGaps.slice(0, -1);
   // Much is open only while roll-ups are far behind, or where a busy day is cut.
   const sample = await chooseLevel(sql, scope, isTotal ? unread : [...unread, ...cover.ofCut]);
   const { level } = sample;
   const open = await readGaps(sql, scope, { events: unread, overflow: openGaps }, { ...settings, ...sample }, values);
   const cutGaps = isTotal ? [] : cover.ofCut;
   const cut = await readGaps(sql, scope, { events: cutGaps, overflow: cutGaps }, { ...settings, ...sample });
-  if (kept !== undefined) {
-    values?.addEvents(kept.counts, await namesIn(sql, kept.counts), 1);
-    addTally(tally, tallyWithoutValues(kept.counts));
+  for (const counts of kept === undefined ? [] : [kept.settled, kept.newer]) {
+    values?.addEvents(counts, await namesIn(sql, counts), 1);
+    addTally(tally, tallyWithoutValues(counts));
   }
   const truth = new Map<number, Counts>();
   const isIn = (spans: readonly Span[], at: number) => spans.some(({ from, to }) => at >= from && at < to);

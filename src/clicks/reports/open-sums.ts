@@ -7,17 +7,17 @@ import type { Span } from "./query.ts";
 import type { SubjectScope } from "./scope.ts";
 
 /**
- * The sum of the events that no roll-up has yet, but that are settled. It is kept in memory, and the next report adds the events since
- * then: whoever looks at a report looks at it again.
+ * The events that no roll-up has yet, of the last gap of a report. The sum of those that are settled is kept in memory, and the next
+ * report adds the events since then: whoever looks at a report looks at it again.
  *
  * What is kept is never outdated. An event that is stored so late raises `late` of its tenant in its transaction, and the sum is found
  * under `late`, as it was before the events were read.
  */
 export interface OpenSum {
-  readonly counts: EventCounts;
-  /** It has the events of this part of the gap. */
-  readonly span: Span;
-  /** To be called when nobody reads the counts any more: the next report adds to them. */
+  readonly settled: EventCounts;
+  /** Those after them. */
+  readonly newer: EventCounts;
+  /** To be called when nobody reads the settled ones any more: the next report adds to them. */
   keep(): void;
 }
 
@@ -53,18 +53,19 @@ export async function openSum(
   const kept = cache.delete(key);
   // If it ends later, the clock was ahead and was set back: clicks of before that end may have come since, and were not late.
   const known = kept !== undefined && kept.until <= until ? kept : undefined;
-  const counts = known?.counts ?? newEventCounts(wanted);
-  const missing = { from: known?.until ?? from, to: until };
-  if (missing.from < missing.to) {
-    const { level, events } = await chooseLevel(sql, scope, [missing]);
-    if (level > 0) return undefined;
-    await addEvents(sql, scope, [missing], { level, events, wanted, check }, counts);
-  }
+  const [settled, newer] = [known?.counts ?? newEventCounts(wanted), newEventCounts(wanted)];
+  const missing = { from: known?.until ?? from, to };
+  const { level, events } = await chooseLevel(sql, scope, [missing]);
+  if (level > 0) return undefined;
+  const parts = [
+    { from: missing.from, to: until, counts: settled },
+    { from: until, to, counts: newer },
+  ] as const;
+  await addEvents(sql, scope, parts, { level, events, wanted, check });
   return {
-    counts,
-    span: { from, to: until },
+    ...{ settled, newer },
     keep() {
-      if (counts.itemised >= eventsLeast) cache.set(key, { counts, until });
+      if (settled.itemised >= eventsLeast) cache.set(key, { counts: settled, until });
     },
   };
 }
