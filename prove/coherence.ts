@@ -7,6 +7,7 @@
  *
  * - woken: a change wakes the others
  * - not_woken: Redis allows no subscriptions
+ * - importing: the operator imports links as fast as PostgreSQL takes them
  * - overlapping: an edit commits after another one that began later
  * - redis_went_back: Redis is killed, and returns with data from many edits ago, and a server starts
  * - writer_killed: a server is killed between its commit and its answer, so that it cannot announce the change
@@ -89,7 +90,7 @@ async function run(attempt: Attempt): Promise<void> {
 async function editsAreSeen(attempt: Attempt, site: Site, shown: Shown): Promise<void> {
   const all = attempt.options.get("edits") ?? (attempt.short ? 400 : 2_000);
   const amounts: Amounts = {
-    ...{ edits: all, fewer: Math.ceil(0.3 * all) },
+    ...{ edits: all, fewer: Math.ceil(0.3 * all), few: Math.ceil(0.08 * all) },
     ...(attempt.short ? { kills: 2, overlaps: 3 } : { kills: 5, overlaps: 24 }),
   };
   const lenient = attempt.short ? lenientOf : (rules: Rules) => rules;

@@ -113,9 +113,27 @@ export const cache: Mistakes = {
   },
   "moved-on-before-the-fences": {
     file: "cache/correct-tier.ts",
-    from: "if (stand.position < position) await replay(server, stand.position);",
+    from: "if (stand.position < position) await replay(server, stand.position, position, signal);",
     to: "",
     tests: correct,
+  },
+  "corrected-for-as-long-as-changes-are-written": {
+    file: "cache/correct-tier.ts",
+    from: "if (read.changes.length < page || feed.toText(cursor) >= to) return;",
+    to: "if (read.changes.length < page) return;",
+    tests: correct,
+  },
+  "following-waits-for-the-correction": {
+    file: "cache/follow.ts",
+    from: "correcting.take(round);",
+    to: "await correct?.(round, ending.signal);",
+    tests: follow,
+  },
+  "rounds-of-meanwhile-are-not-corrected": {
+    file: "cache/follow.ts",
+    from: "      next = item;\n      running ??= run();",
+    to: "      if (running === undefined) next = item;\n      running ??= run();",
+    tests: follow,
   },
   "position-left-behind": {
     file: "cache/correct-tier.ts",

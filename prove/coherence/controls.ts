@@ -35,6 +35,12 @@ export const controls: readonly Control[] = [
     breaks: ["not_woken.longest_ms"],
   },
   {
+    name: "following that waits until Redis is corrected",
+    edits: [{ file: "cache/follow.ts", from: "correcting.take(round);", to: "await correct?.(round, ending.signal);" }],
+    plays: ["importing"],
+    breaks: ["importing.p90_ms"],
+  },
+  {
     name: "a place in the feed beyond transactions that still run",
     edits: [{ file: "cache/follow.ts", from: "position = page.finalUntil ?? position;", to: "position = page.next;" }],
     plays: ["overlapping"],
@@ -45,7 +51,7 @@ export const controls: readonly Control[] = [
     edits: [
       {
         file: "cache/correct-tier.ts",
-        from: "if (stand.position < position) await replay(server, stand.position);",
+        from: "if (stand.position < position) await replay(server, stand.position, position, signal);",
         to: "",
       },
     ],

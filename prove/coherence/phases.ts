@@ -1,7 +1,11 @@
 /** What happens while links are edited under constant reads, one thing after the other. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { quantile } from "../../bench/show.ts";
 import { connectRedis } from "../../src/redis/client.ts";
 import { until } from "../../test/ground/process.ts";
 import type { Server } from "../../test/ground/server.ts";
+import { tempFolder } from "../../test/ground/temp.ts";
 import type { Claim } from "../proof.ts";
 import { editOne, type HotLink } from "./hot-link.ts";
 import type { Rules } from "./judge.ts";
@@ -13,6 +17,7 @@ import { edit } from "./traffic.ts";
 export interface Amounts {
   readonly edits: number;
   readonly fewer: number;
+  readonly few: number;
   readonly kills: number;
   readonly overlaps: number;
 }
@@ -27,6 +32,10 @@ export interface Phase {
 
 export const boundMs = 3_000;
 const woken100Ms = 100;
+/** How often servers read the feed if they are not woken. */
+const pollMs = 500;
+const [importedEach, importedLeast] = [2_500, 250_000] as const;
+const editPauseMs = 40;
 const channel = "ql:invalidate";
 /** Long enough for visitors to ask a new server for every link. */
 const visitedMs = 1_000;
@@ -41,6 +50,7 @@ const last = serverCount - 1;
 export const phases: readonly Phase[] = [
   { name: "woken", rules: () => whenWoken, edits: ({ edits }) => edits, work: woken },
   { name: "not_woken", rules: () => usually, edits: ({ fewer }) => fewer, work: unheard },
+  { name: "importing", rules: () => usually, edits: ({ few }) => few, work: importBeside },
   { name: "overlapping", rules: () => usually, edits: ({ overlaps }) => 2 * overlaps, work: overlap },
   {
     name: "redis_went_back",
@@ -85,6 +95,63 @@ async function unheard(site: Site, record: Record, edits: number, onEdit: (done:
       ...{ done: "Redis allowed subscriptions again", times: 1, figure: again, bound: { exactly: serverCount } },
     },
   ];
+}
+
+/**
+ * The operator imports links as fast as PostgreSQL takes them, all of which every server announces and Redis gets fences for. News of
+ * edits must not wait for that. All of this is on one machine, so the slowest edits say how busy it is: nine of ten must be seen sooner
+ * than if servers were not woken.
+ */
+async function importBeside(
+  site: Site,
+  record: Record,
+  edits: number,
+  onEdit: (done: number) => void,
+): Promise<Claim[]> {
+  const path = join(tempFolder("import"), "links.csv");
+  const rows = Math.max(importedLeast, importedEach * edits);
+  writeFileSync(
+    path,
+    ["url,code", ...Array.from({ length: rows }, (_, i) => `https://example.com/${i},imported-${i}`)].join("\n"),
+  );
+  let [isOver, meanwhile] = [false, 0];
+  const imported = site.command("import", path).finally(() => {
+    isOver = true;
+  });
+  const seen: Promise<number>[] = [];
+  while (seen.length < edits || !isOver) {
+    const place = seen.length;
+    const link = site.links[place % site.links.length] as HotLink;
+    const writer = place % site.servers.length;
+    await editOne(site.servers[writer] as Server, link);
+    record.ack(link.code, link.version, writer);
+    seen.push(delayOf(site, record, link.code, link.version));
+    if (!isOver) meanwhile++;
+    onEdit(seen.length);
+    await Bun.sleep(editPauseMs);
+  }
+  await imported;
+  const delays = await Promise.all(seen);
+  const scenario = "importing";
+  const done = `${delays.length} edits beside an import of ${rows.toLocaleString("en-US")} links`;
+  return [
+    {
+      ...{ scenario, measure: "p90_ms", promise: "news of an edit does not wait for links that are imported" },
+      ...{ done, times: delays.length, figure: quantile(delays, 0.9), unit: "ms", bound: { most: pollMs } },
+    },
+    {
+      ...{ scenario, measure: "meanwhile", promise: "the fault happened: links were edited during the import" },
+      ...{ done, times: delays.length, figure: meanwhile, bound: { least: Math.ceil(edits / 4) } },
+    },
+  ];
+}
+
+/** From now until all servers were seen to serve it. */
+async function delayOf(site: Site, record: Record, code: string, version: number): Promise<number> {
+  const acked = performance.now();
+  const isSeen = () => site.servers.every((_, place) => record.seen(place, code) >= version) || undefined;
+  await until("all servers to serve the edit", isSeen, boundMs).catch(() => {});
+  return performance.now() - acked;
 }
 
 /** As many as requested, or as many as there are when that takes too long. */

@@ -14,8 +14,11 @@ const round = (began: number, at: number, notFinal: readonly LinkVersion[] = [])
 };
 const toText = ({ at }: Place) => String(at).padStart(5, "0");
 
-/** A tier of some servers, a feed up to a hundred, and the log of what was done to whom. */
-function setUp(servers: Record<string, { position?: number; idleMs?: number; begunAt?: number; isForeign?: boolean }>) {
+/** A tier of some servers, a feed, and the log of what was done to whom. */
+function setUp(
+  servers: Record<string, { position?: number; idleMs?: number; begunAt?: number; isForeign?: boolean }>,
+  end = 100,
+) {
   const done: string[] = [];
   const lines: string[] = [];
   const broken = new Set<string>();
@@ -51,8 +54,7 @@ function setUp(servers: Record<string, { position?: number; idleMs?: number; beg
       fromText: (text) => ({ at: Number(text) }),
       end: async () => ({ at: 100 }),
       async after({ at }, limit) {
-        const changes = Array.from({ length: 100 }, (_, i) => change(i + 1)).filter((one) => one.at > at);
-        const page = changes.slice(0, limit);
+        const page = Array.from({ length: Math.min(limit, end - at) }, (_, i) => change(at + i + 1));
         const next = { at: page.at(-1)?.at ?? at };
         return { changes: page, next, finalUntil: next, finalCount: page.length };
       },
@@ -72,6 +74,23 @@ describe("correcting the shared tier", () => {
       "one moves from 97 to 99",
       "one is believed as of 5",
     ]);
+  });
+
+  test("fences no further than the round, however fast changes are written", async () => {
+    const { correct, done } = setUp({ one: { position: 97 } }, 10_000);
+    await correct(round(5, 600));
+    expect(done.filter((line) => line.includes("fences"))).toHaveLength(3);
+    expect(done[2]).toMatch(/,c847$/);
+    expect(done.slice(3)).toEqual(["one moves from 97 to 600", "one is believed as of 5"]);
+  });
+
+  test("ends between two pages when it is called off, without moving on", async () => {
+    const { correct, done, lines } = setUp({ one: { position: 97 } }, 10_000);
+    const ending = new AbortController();
+    ending.abort();
+    await correct(round(5, 600), ending.signal);
+    expect(done).toHaveLength(1);
+    expect(lines).toEqual([]);
   });
 
   test("finds it done when another instance was faster", async () => {

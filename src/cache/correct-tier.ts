@@ -40,7 +40,7 @@ export interface CorrectableTier {
   believe(server: string, began: number): void;
 }
 
-export type CorrectTier<Position> = (round: Round<Position>) => Promise<void>;
+export type CorrectTier<Position> = (round: Round<Position>, signal?: AbortSignal) => Promise<void>;
 
 /** Changes are kept for a day; a position that was not confirmed for this long may be older than the oldest change. */
 const idleMostMs = 20 * 3_600_000;
@@ -70,16 +70,18 @@ export function createCorrectTier<Position extends object>(
     next = round;
   }
 
-  async function replay(server: string, from: string): Promise<void> {
+  /** No further than `to`: an import can write changes faster than they are fenced here, and would have no end. */
+  async function replay(server: string, from: string, to: string, signal: AbortSignal | undefined): Promise<void> {
     for (let cursor = feed.fromText(from); ; ) {
       const read = await feed.after(cursor, page);
       await tier.fence(server, read.changes);
       cursor = read.next;
-      if (read.changes.length < page) return;
+      if (read.changes.length < page || feed.toText(cursor) >= to) return;
+      signal?.throwIfAborted();
     }
   }
 
-  async function correct(server: string, round: Round<Position>): Promise<void> {
+  async function correct(server: string, round: Round<Position>, signal: AbortSignal | undefined): Promise<void> {
     const position = feed.toText(round.position);
     let stand = await tier.stand(server);
     requireOurs(stand);
@@ -88,7 +90,7 @@ export function createCorrectTier<Position extends object>(
       stand = await tier.begin(server, feed.toText(before.position));
       requireOurs(stand);
     }
-    if (stand.position < position) await replay(server, stand.position);
+    if (stand.position < position) await replay(server, stand.position, position, signal);
     await tier.fence(server, round.notFinal);
     // It says itself that it was corrected up to here, after the feed was read.
     const isDone = stand.position >= position && round.notFinal.length === 0 && stand.idleMs < confirmMs;
@@ -96,9 +98,10 @@ export function createCorrectTier<Position extends object>(
     tier.believe(server, round.began);
   }
 
-  return async (round) => {
+  return async (round, signal) => {
     remember(round);
-    const results = await Promise.allSettled(tier.servers().map((server) => correct(server, round)));
+    const results = await Promise.allSettled(tier.servers().map((server) => correct(server, round, signal)));
+    if (signal?.aborted) return;
     const failure = results.find((result) => result.status === "rejected");
     if (failure !== undefined && !failing) {
       log.warn({ error: failure.reason }, "cannot correct the shared cache; not using it meanwhile");

@@ -24,6 +24,9 @@ function setUp() {
   const limits: number[] = [];
   /** How much was announced whenever another task had a turn. */
   const turns: number[] = [];
+  /** Where the rounds ended that something else keeps up with, how many of those are done, and whether they were called off. */
+  const corrected = { upTo: [] as number[], done: 0, isCalledOff: false };
+  let correcting: Promise<void> = Promise.resolve();
   let line = Number.POSITIVE_INFINITY;
   let fault: Error | undefined;
   let gate: Promise<void> = Promise.resolve();
@@ -72,11 +75,24 @@ function setUp() {
       gate = held.promise;
       return held.resolve;
     },
+    corrected,
+    holdCorrection() {
+      const held = Promise.withResolvers<void>();
+      correcting = held.promise;
+      return held.resolve;
+    },
     start: () =>
-      follow({
+      follow<{ at: number }>({
         feed,
         announce: (change) => announced.push(change),
         followed: (elapsed) => followed.push(elapsed),
+        async correct({ position }, signal) {
+          corrected.upTo.push(position.at);
+          const aborted = new Promise((resolve) => signal.addEventListener("abort", resolve));
+          await Promise.race([correcting, aborted]);
+          corrected.isCalledOff ||= signal.aborted;
+          corrected.done++;
+        },
         clock,
         log: createLog("info", { write: (line) => lines.push(line) }, false, clock.now),
       }),
@@ -168,6 +184,38 @@ describe("a follower", () => {
     expect(turns).toContain(2);
     expect(turns).toContain(3);
     await follower.stop();
+  });
+
+  test("announces what comes while something else takes its time to keep up, which then goes on with the last round", async () => {
+    const { start, change, pass, announced, followed, corrected, holdCorrection } = setUp();
+    const follower = await start();
+    const release = holdCorrection();
+    for (const code of ["a", "b", "c", "d"]) {
+      change(code);
+      await pass(pollMs);
+    }
+    expect(codes(announced)).toEqual(["a", "b", "c", "d"]);
+    expect(followed.at(-1)).toBe(4 * pollMs);
+    expect(corrected).toMatchObject({ upTo: [1], done: 0 });
+    release();
+    await pass(0);
+    expect(corrected).toMatchObject({ upTo: [1, 4], done: 2 });
+    await pass(pollMs);
+    expect(corrected).toMatchObject({ upTo: [1, 4, 4], done: 3 });
+    await follower.stop();
+  });
+
+  test("calls off at its end what keeps up with it, and waits for that", async () => {
+    const { start, change, pass, corrected, holdCorrection } = setUp();
+    const follower = await start();
+    holdCorrection();
+    change("a");
+    await pass(pollMs);
+    change("b");
+    await pass(pollMs);
+    expect(corrected).toEqual({ upTo: [1], done: 0, isCalledOff: false });
+    await follower.stop();
+    expect(corrected).toEqual({ upTo: [1], done: 1, isCalledOff: true });
   });
 
   test("reads longer batches from a database that is far away, and still lets others have a turn", async () => {

@@ -20,8 +20,11 @@ export interface FollowSettings<Position> {
   readonly announce: (change: RecordedChange) => void;
   /** Everything committed before this moment (`clock.elapsed()`) has been announced. */
   readonly followed: (elapsed: number) => void;
-  /** For others that must keep up with the feed. Does not throw. */
-  readonly correct?: (round: Round<Position>) => Promise<void>;
+  /**
+   * For others that must keep up with the feed. It runs beside the reading, one round at a time, so that what takes long there delays no
+   * news; of the rounds that end meanwhile, it gets the last. Does not throw.
+   */
+  readonly correct?: (round: Round<Position>, signal: AbortSignal) => Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -84,6 +87,9 @@ export async function follow<Position extends object>(settings: FollowSettings<P
     }
   }
 
+  const ending = new AbortController();
+  const correcting = latestOf(async (round: Round<Position>) => correct?.(round, ending.signal));
+
   /** One read at a time: a slow read must not pile up. A wake-up during a read is remembered. */
   const reading = repeat({
     name: "following the change feed",
@@ -93,7 +99,7 @@ export async function follow<Position extends object>(settings: FollowSettings<P
     async work() {
       const round = await toTheEnd(clock.elapsed());
       followed(round.began);
-      await correct?.(round);
+      correcting.take(round);
     },
     texts: {
       fails: "cannot follow the change feed; trusting links in memory for 1 s only",
@@ -102,7 +108,43 @@ export async function follow<Position extends object>(settings: FollowSettings<P
     clock,
     log,
   });
-  return { wake: reading.soon, stop: reading.stop };
+  return {
+    wake: reading.soon,
+    async stop() {
+      await reading.stop();
+      ending.abort(new Error("the server is stopping"));
+      const bound = Promise.withResolvers<void>();
+      const unbound = clock.after(stopMs, bound.resolve);
+      await Promise.race([correcting.ended(), bound.promise]);
+      unbound();
+    },
+  };
+}
+
+/** Works on one item at a time. Of those that come meanwhile, only the last is kept. */
+function latestOf<Item extends object>(work: (item: Item) => Promise<void>) {
+  let next: Item | undefined;
+  let running: Promise<void> | undefined;
+
+  async function run(): Promise<void> {
+    for (let item = next; item !== undefined; item = next) {
+      next = undefined;
+      await work(item);
+    }
+    running = undefined;
+  }
+
+  return {
+    take(item: Item): void {
+      next = item;
+      running ??= run();
+    },
+    /** Of the item that is being worked on. The next one is dropped. */
+    async ended(): Promise<void> {
+      next = undefined;
+      await running;
+    },
+  };
 }
 
 const same = (a: object | undefined, b: object): boolean => JSON.stringify(a) === JSON.stringify(b);
