@@ -44,6 +44,18 @@ export interface BulkAppend<Handle> {
   prepared(same: readonly BulkValue[], values: readonly BulkValue[]): (db: Handle) => Promise<void>;
 }
 
+/**
+ * Prepares what is written next, while a statement runs. That one has ended when this returns or throws: what it
+ * would still send after the transaction was undone, PostgreSQL would keep.
+ */
+export async function prepareDuring<Prepared>(running: Promise<unknown>, prepare: () => Prepared): Promise<Prepared> {
+  try {
+    return prepare();
+  } finally {
+    await running;
+  }
+}
+
 /** Finds rows by thousands of keys at once. */
 export interface BulkFind<Handle, Row> {
   /** The keys that have a row, in no order. */

@@ -75,6 +75,16 @@ export function createFeed(sql: Sql): SqlFeed {
     return Number(numAffectedRows);
   }
 
+  /**
+   * Those of transactions that this PostgreSQL has not had yet: they came with a dump or a copy of another one. They sort
+   * behind all that is written here, so whoever looks from the front never reaches them, and every follower reads them each time.
+   */
+  async function deleteForeign(before: number): Promise<number> {
+    const { numAffectedRows } = await raw`delete from changes
+      where xid >= pg_snapshot_xmax(pg_current_snapshot()) and at < ${before}`.execute(db);
+    return Number(numAffectedRows);
+  }
+
   return {
     end,
     after,
@@ -87,7 +97,7 @@ export function createFeed(sql: Sql): SqlFeed {
     },
 
     async prune({ before, now }, limit) {
-      let total = 0;
+      let total = isSqlite ? 0 : await deleteForeign(before);
       for (let from = front; ; ) {
         const { changes, next } = await after(from, limit);
         const hasOld = changes.some(({ at }) => at < before);

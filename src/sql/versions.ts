@@ -8,6 +8,7 @@ import {
   bulkAppend,
   bulkInsert,
   ofDialect,
+  prepareDuring,
 } from "./bulk.ts";
 import type { CodeState } from "./schema.ts";
 import type { Sql } from "./sql.ts";
@@ -173,9 +174,13 @@ async function takeFirsts(
   at: number,
 ): Promise<readonly never[]> {
   const codes = firsts.toSorted();
-  const written = appendPlaces[dialect]().prepared([domain, firstVersion, "live", tenant], codes)(trx);
-  const writeChanges = appendChanges[dialect]().prepared(["links", domain, firstVersion, at], joined(codes));
-  await written;
+  const writing = appendPlaces[dialect]().prepared([domain, firstVersion, "live", tenant], codes)(trx);
+  const writeChanges = await prepareDuring(writing, () =>
+    appendChanges[dialect]().prepared(
+      ["links", domain, firstVersion, at],
+      joined(codes, charactersOfChange - domain.length),
+    ),
+  );
   await writeChanges(trx);
   return [];
 }
@@ -206,11 +211,11 @@ async function raiseKeys(trx: Trx, raises: readonly RaiseKeys[]): Promise<KeyVer
   return changes;
 }
 
-function joined(codes: readonly string[]): string[] {
+function joined(codes: readonly string[], charactersMost: number): string[] {
   const rows: string[] = [];
   let [row, inRow] = ["", 0];
   for (const code of codes) {
-    const isFull = inRow === codesOfChange || row.length + code.length >= charactersOfChange;
+    const isFull = inRow === codesOfChange || row.length + code.length >= charactersMost;
     if (isFull) rows.push(row);
     row = row === "" || isFull ? code : `${row} ${code}`;
     inRow = isFull ? 1 : inRow + 1;

@@ -51,6 +51,21 @@ onEachDatabase(({ openTwo }) => {
     expect(new Set(numbers.map(({ number }) => number)).size).toBe(many);
   });
 
+  test("a row that cannot be made undoes all of its transaction, and nothing of it comes later", async () => {
+    const { sql, store, tenant, batch } = await setUp();
+    const links = await batch();
+    Object.defineProperty(links.at(-1), "title", {
+      get() {
+        throw new Error("no title");
+      },
+    });
+    await expect(store.createWith(tenant.id, links, nothingElse)).rejects.toThrow("no title");
+    // The connection that wrote is the next to be used. What it still had to send would be stored with this one.
+    await store.createWith(tenant.id, (await batch()).slice(0, -1), nothingElse);
+    const { rows } = await raw`select 1 from changes where code like ${`%batch-${many - 1}%`}`.execute(sql.db);
+    expect(rows).toEqual([]);
+  });
+
   test("texts are stored as they are, whatever they contain", async () => {
     const { store, tenant, batch } = await setUp();
     const odd = ["\\N", "\\.", "a\tb\nc\r\nd", "\\t \\\\ \\", '{"a":"b,c"}', "äöü 漢字 🙂", "null", "NULL"];

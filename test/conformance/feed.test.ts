@@ -331,6 +331,16 @@ if (postgresAvailable()) {
       await close();
     });
 
+    test("changes that came with a dump of another server are pruned, although they sort behind all others", async () => {
+      const { one, feed, from, close } = await setUp();
+      for (const at of [1_000, 2_000, 4_000, 4_001]) await write(one, [linkChange(`own-${at}`)], at);
+      await raw`insert into changes (xid, domain, code, version, at)
+        values ('900000000', '', 'foreign-1000', 1, 1000), ('900000001', '', 'foreign-4000', 1, 4000)`.execute(one.db);
+      expect(await feed.prune({ before: 3_000, now: 5_000 }, 2)).toBe(3);
+      expect(codes((await readOnce(feed, from)).changes)).toEqual(["own-4000", "own-4001", "foreign-4000"]);
+      await close();
+    });
+
     test("nor is one with a higher number in an older transaction", async () => {
       const { one, two, feed, from, close } = await setUp();
       const began = Promise.withResolvers<void>();

@@ -3,7 +3,7 @@ import type { HistoryId, LinkId, TenantId } from "../../base/ids.ts";
 import type { Actor } from "../../history/history.ts";
 import { addToRequest } from "../../history/requests.ts";
 import { monthName } from "../../limits/window.ts";
-import { type BulkAppend, type BulkInsert, bulkAppend, bulkInsert, ofDialect } from "../../sql/bulk.ts";
+import { type BulkAppend, type BulkInsert, bulkAppend, bulkInsert, ofDialect, prepareDuring } from "../../sql/bulk.ts";
 import { takeLinkNumbers } from "../../sql/link-numbers.ts";
 import { isUnavailable, isUniqueViolation, type Sql } from "../../sql/sql.ts";
 import { type Params, statement } from "../../sql/statement.ts";
@@ -174,11 +174,11 @@ export function createNewLinks(sql: Sql): NewLinks {
     if (one === undefined || shared === undefined || fit.length < links.length) return insertOwn(trx, tenant, links);
     const first = await takeLinkNumbers(sql, trx, created.length);
     const firsts = links.map(({ code }) => code);
-    const raised = raiseVersions(sql, trx, { firsts, domain: one.domain, tenant }, one.at);
-    // Rows are prepared while PostgreSQL writes the versions.
+    const raising = raiseVersions(sql, trx, { firsts, domain: one.domain, tenant }, one.at);
     const { append, own } = insertFor(created)(first !== undefined);
-    const write = append[sql.dialect]().prepared(shared, valuesOf(created, tenant, own, first));
-    await raised;
+    const write = await prepareDuring(raising, () =>
+      append[sql.dialect]().prepared(shared, valuesOf(created, tenant, own, first)),
+    );
     await write(acrossTenants(trx));
     await recordRequests(trx, tenant, created);
     return links.map(() => createdFirst);
