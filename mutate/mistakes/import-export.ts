@@ -83,6 +83,13 @@ export const importExport: Mistakes = {
     to: "const isSlow = (await redirects.nowMs()) > 10 * allowedMs;",
     tests: ["src/import-export/pace.test.ts"],
   },
+  "rows-of-many-addresses-count-as-one": {
+    file: "import-export/import.ts",
+    from: "weight += weightOf(judged);",
+    to: "weight++;",
+    tests: ["test/conformance/import-batches.test.ts"],
+    only: "SQLite.*many addresses",
+  },
   "rows-read-ahead-are-written-after-a-stop": {
     file: "import-export/import.ts",
     from: "if (!(await goesOn(position))) return { position, isEnd: false };",

@@ -120,15 +120,19 @@ async function* judgedBatches(
   const { batchSize = async () => batchRows } = settings;
   let passed = 0;
   let batch: Judged[] = [];
+  let weight = 0;
   let most = await batchSize();
   for await (const rows of records) {
     for (const row of rows) {
       if (++passed <= skipped) continue;
       const judging = judge(row, settings);
-      batch.push(judging instanceof Promise ? await judging : judging);
-      if (batch.length === most) {
+      const judged = judging instanceof Promise ? await judging : judging;
+      batch.push(judged);
+      weight += weightOf(judged);
+      if (weight >= most) {
         yield batch;
         batch = [];
+        weight = 0;
         most = await batchSize();
       } else if (turnRows !== undefined && batch.length % turnRows === 0) await othersTurn();
     }
@@ -136,6 +140,10 @@ async function* judgedBatches(
   if (batch.length > 0) yield batch;
   return undefined;
 }
+
+/** In rows without choices: each choice has an address, which is most of what a row can be. */
+const weightOf = (judged: Judged): number =>
+  "input" in judged ? 1 + (judged.input.rules?.length ?? 0) + (judged.input.split?.length ?? 0) : 1;
 
 export interface Imported {
   readonly position: ImportPosition;

@@ -50,6 +50,20 @@ onEachDatabase(({ open }) => {
       value: { code: `row-${first + place}`, url: `https://example.com/${first + place}` },
     }));
 
+  test("are smaller if rows have many addresses, so that they fit in memory", async () => {
+    const { from, settings, links } = await setUp();
+    const split = Array.from({ length: 7 }, (_, place) => ({ url: `https://example.com/${place}`, weight: 1 }));
+    const heavy = rowsFrom(0, 200).map((row) => ("value" in row ? { ...row, value: { ...row.value, split } } : row));
+    const moved: number[] = [];
+    async function* all() {
+      yield [...heavy, ...rowsFrom(200, 300)];
+    }
+    await importRecords(all(), from, { ...settings, moved: ({ records }) => void moved.push(records) });
+    const full = batchRows / 8;
+    expect(moved).toEqual([full, 2 * full, 3 * full, 500, 500]);
+    expect(await links()).toBe(500);
+  });
+
   test("are written up to the row that cannot be read, and no further", async () => {
     const { from, settings, stored, links } = await setUp();
     async function* broken() {
