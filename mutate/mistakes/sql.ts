@@ -44,6 +44,27 @@ export const sql: Mistakes = {
     tests: appended,
     only: "others are seen to write",
   },
+  "statement-after-the-end-of-its-transaction": {
+    file: "sql/run-now.ts",
+    from: "return this.#ended.has(db) ? undefined : this.#run(text, parameters);",
+    to: "return this.#run(text, parameters);",
+    tests: ["test/conformance/sql.test.ts"],
+    only: "a transaction that has ended",
+  },
+  "compiled-statement-does-not-wait": {
+    file: "sql/sqlite.ts",
+    from: "      if (isBusy(error)) return undefined;\n",
+    to: "",
+    tests: ["test/conformance/sql.test.ts"],
+    only: "that meets a writer",
+  },
+  "plugins-passed-over": {
+    file: "sql/run-now.ts",
+    from: "if (!(adapter instanceof SqliteNow) || plugins.length > 0) return undefined;",
+    to: "if (!(adapter instanceof SqliteNow)) return undefined;",
+    tests: ["test/conformance/statement.test.ts"],
+    only: "a plugin of its handle",
+  },
   "short-statements-write-a-file": {
     file: "sql/sqlite.ts",
     from: 'if (durability === "normal") database.run("pragma temp_store = memory");',

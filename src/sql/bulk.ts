@@ -1,5 +1,6 @@
 import { CompiledQuery, type Kysely } from "kysely";
 import { CopiedRows } from "./copied-rows.ts";
+import { runNow } from "./run-now.ts";
 import type { Schema } from "./schema.ts";
 import type { Dialect } from "./sql.ts";
 import { nameStatement } from "./statement-names.ts";
@@ -262,7 +263,8 @@ export function bulkFind<Table extends keyof Schema, Row>(
 
 /** Kysely freezes what it makes of a text, and parameters that it gets with it, which takes as long as binding them. */
 async function execute<Row>(db: unknown, query: CompiledQuery, parameters: readonly unknown[]): Promise<Row[]> {
-  return (await (db as Db).executeQuery<Row>({ ...query, parameters } as CompiledQuery<Row>)).rows;
+  const found = runNow<Row>(db as Db, query.sql, parameters);
+  return (found ?? (await (db as Db).executeQuery<Row>({ ...query, parameters } as CompiledQuery<Row>))).rows;
 }
 
 function namedQuery(text: string): CompiledQuery {

@@ -8,11 +8,11 @@ import {
   Kysely,
   type QueryResult,
   sql as raw,
-  SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
 import { systemClock } from "../base/clock.ts";
+import { SqliteNow } from "./run-now.ts";
 import type { Sql } from "./sql.ts";
 import type { SharedSchema } from "./tenant-db.ts";
 import { logMostPages } from "./write-ahead-log.ts";
@@ -60,12 +60,19 @@ export function openSqlite(path: string, durability: Durability = "full", option
   Database.MAX_QUERY_CACHE_SIZE = 500; // prepared statements, by their text; the default is 20
   const forStatements = connect(path, durability, leavesLog);
   const forTransactions = oneConnection ? forStatements : connect(path, durability, leavesLog);
-  const statements = kysely(forStatements, false, isStopping);
-  const transactions = kysely(forTransactions, true, isStopping);
+  const { db: statements } = kysely(forStatements, false, isStopping);
+  const { db: transactions, now } = kysely(forTransactions, true, isStopping);
   return {
     dialect: "sqlite",
     db: statements,
-    transaction: (work) => transactions.transaction().execute(work),
+    transaction: (work) =>
+      transactions.transaction().execute(async (trx) => {
+        try {
+          return await work(trx);
+        } finally {
+          now.ended(trx);
+        }
+      }),
     async script(_, text) {
       forTransactions.run(text); // that of the transaction; a prepared statement would be the first of them only
     },
@@ -112,22 +119,18 @@ function connect(path: string, durability: Durability, leavesLog: boolean): Data
   return database;
 }
 
-function kysely(database: Database, takeTurns: boolean, isStopping: () => boolean): Kysely<SharedSchema> {
-  return new Kysely<SharedSchema>({
+function kysely(database: Database, takeTurns: boolean, isStopping: () => boolean) {
+  const connection = new SqliteConnection(database, isStopping);
+  const now = new SqliteNow((text, parameters) => connection.runNow(text, parameters as SQLQueryBindings[]));
+  const db = new Kysely<SharedSchema>({
     dialect: {
-      createDriver: () => new SqliteDriver(database, takeTurns, isStopping),
-      createAdapter: () => new TransactionalDdl(),
+      createDriver: () => new SqliteDriver(database, connection, takeTurns),
+      createAdapter: () => now,
       createIntrospector: (db) => new SqliteIntrospector(db),
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },
   });
-}
-
-/** SQLite rolls back DDL like anything else; Kysely assumes by default that it does not. */
-class TransactionalDdl extends SqliteAdapter {
-  override get supportsTransactionalDdl(): boolean {
-    return true;
-  }
+  return { db, now };
 }
 
 /** Made once: Kysely freezes what it makes of a text, which takes longer than beginning a transaction. */
@@ -141,9 +144,9 @@ class SqliteDriver implements Driver {
   #lastTurn: Promise<void> = Promise.resolve();
   #endTurn: () => void = () => {};
 
-  constructor(database: Database, takeTurns: boolean, isStopping: () => boolean) {
+  constructor(database: Database, connection: SqliteConnection, takeTurns: boolean) {
     this.#database = database;
-    this.#connection = new SqliteConnection(database, isStopping);
+    this.#connection = connection;
     this.#takeTurns = takeTurns;
   }
 
@@ -213,6 +216,17 @@ class SqliteConnection implements DatabaseConnection {
         if (systemClock.elapsed() >= end) throw error;
         await new Promise((resolve) => setTimeout(resolve, busyRetryMs));
       }
+    }
+  }
+
+  /** Undefined if another connection has the lock. */
+  runNow(text: string, parameters: SQLQueryBindings[]): QueryResult<unknown> | undefined {
+    if (this.#isStopping()) throw new Interrupted("the process is stopping");
+    try {
+      return this.#run(text, parameters);
+    } catch (error) {
+      if (isBusy(error)) return undefined;
+      throw error;
     }
   }
 

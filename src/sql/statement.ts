@@ -16,6 +16,7 @@ import {
   type ValuesNode,
 } from "kysely";
 import type { TenantId } from "../base/ids.ts";
+import { runNow } from "./run-now.ts";
 import { nameStatement } from "./statement-names.ts";
 import { type Db, ofTenant, type TenantDb, unwrap } from "./tenant-db.ts";
 
@@ -65,18 +66,26 @@ export function statement<Handle extends Db | TenantDb, Values extends Bindable<
     return compiled;
   }
 
-  async function execute(handle: Handle, values = {} as Values): Promise<QueryResult<Row>> {
+  function execute(handle: Handle, values = {} as Values): QueryResult<Row> | Promise<QueryResult<Row>> {
     const { db, tenant } = unwrap(handle);
     const { query, placeholders } = compiledFor(handle, db, values);
     const parameters = placeholders.map((placeholder) => placeholder.valueIn(values, tenant));
-    return await db.executeQuery({ ...query, parameters });
+    return runNow<Row>(db, query.sql, parameters) ?? db.executeQuery({ ...query, parameters });
+  }
+
+  async function rowsOf(handle: Handle, values: Values | undefined): Promise<Row[]> {
+    const result = execute(handle, values);
+    return (result instanceof Promise ? await result : result).rows;
   }
 
   return {
-    all: async (handle, ...[values]) => (await execute(handle, values)).rows,
-    first: async (handle, ...[values]) => (await execute(handle, values)).rows[0],
+    all: (handle, ...[values]) => rowsOf(handle, values),
+    first: async (handle, ...[values]) => {
+      const result = execute(handle, values);
+      return (result instanceof Promise ? await result : result).rows[0];
+    },
     async one(handle, ...[values]) {
-      const [row] = (await execute(handle, values)).rows;
+      const [row] = await rowsOf(handle, values);
       if (row === undefined) throw new Error("the statement returned no row");
       return row;
     },

@@ -9,7 +9,8 @@ import { migrate } from "../../src/sql/migrate.ts";
 import { openPostgres } from "../../src/sql/postgres.ts";
 import { isConflict, isUnavailable, isUniqueViolation, type Sql } from "../../src/sql/sql.ts";
 import { Interrupted, openSqlite } from "../../src/sql/sqlite.ts";
-import { acrossTenants } from "../../src/sql/tenant-db.ts";
+import { type Params, statement } from "../../src/sql/statement.ts";
+import { acrossTenants, type Db } from "../../src/sql/tenant-db.ts";
 import { freePort } from "../ground/ports.ts";
 import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
 import { until } from "../ground/process.ts";
@@ -20,6 +21,10 @@ import { onEachDatabase } from "./databases.ts";
 let names = 0;
 const newName = () => `plan-${++names}`;
 const plan = (name: string) => ({ name, limits: "{}", created_at: 0 });
+
+const insertPlan = statement((db: Db, { name }: Params<{ name: string }>) =>
+  db.insertInto("plans").values({ name, limits: "{}", created_at: 0 }),
+);
 
 async function planNames(sql: Sql, prefix: string): Promise<string[]> {
   const rows = await sql.db.selectFrom("plans").select("name").where("name", "like", `${prefix}%`).execute();
@@ -265,6 +270,24 @@ onEachDatabase(({ create, open, openTwo }) => {
     });
   });
 
+  test("nothing is written by a transaction that has ended, whether it wrote before or not", async () => {
+    const ended: Db[] = [];
+    await sql.transaction(async (trx) => void ended.push(trx));
+    const undone = sql.transaction(async (trx) => {
+      await insertPlan.run(trx, { name: "ended-0" });
+      ended.push(trx);
+      throw new Error("undo");
+    });
+    expect(await failure(undone)).toEqual(new Error("undo"));
+    await sql.transaction(async () => {
+      for (const trx of ended) {
+        expect(await failure(insertPlan.run(trx, { name: "ended-1" }))).toBeInstanceOf(Error);
+        expect(await failure(trx.insertInto("plans").values(plan("ended-2")).execute())).toBeInstanceOf(Error);
+      }
+    });
+    expect(await planNames(sql, "ended-")).toEqual([]);
+  });
+
   test("ping answers while the database is open, and fails when it is closed", async () => {
     const mine = await open();
     await mine.ping();
@@ -325,6 +348,7 @@ describe("SQLite, shared with another process", () => {
 
   test.each([
     ["a statement", (sql: Sql) => sql.db.insertInto("plans").values(plan("mine")).execute()],
+    ["a compiled statement", (sql: Sql) => insertPlan.run(sql.db, { name: "mine" })],
     ["a transaction", (sql: Sql) => sql.transaction((trx) => trx.insertInto("plans").values(plan("mine")).execute())],
   ])("%s that meets a writer waits without holding up the thread", async (_, write) => {
     const { sql, stranger } = await setUp();
@@ -393,6 +417,7 @@ describe("SQLite, shared with another process", () => {
     });
     await expect(interrupted).rejects.toThrow(Interrupted);
     await expect(add(sql.db, "test-third")).rejects.toThrow(Interrupted);
+    await expect(insertPlan.run(sql.db, { name: "test-compiled" })).rejects.toThrow(Interrupted);
     await expect(sql.transaction((trx) => add(trx, "test-fourth"))).rejects.toThrow(Interrupted);
     isStopping = false;
     await sql.transaction(async (trx) => {

@@ -152,6 +152,20 @@ onEachDatabase(({ open }) => {
       expect(await planNamed.first(sql.db, { name: "done" })).toBeDefined();
     });
 
+    test("is seen by a plugin of its handle, as a built query is", async () => {
+      const results: unknown[] = [];
+      const db = sql.db.withPlugin({
+        transformQuery: ({ node }) => node,
+        async transformResult({ result }) {
+          results.push(result.rows);
+          return result;
+        },
+      });
+      await insertPlan.run(sql.db, { name: "plugged", limits: "{}" });
+      await planNamed.first(db as typeof sql.db, { name: "plugged" });
+      expect(results).toEqual([[{ name: "plugged", limits: "{}" }]]);
+    });
+
     test("fails as a built query does, and works again", async () => {
       await insertPlan.run(sql.db, { name: "once", limits: "{}" });
       expect(isUniqueViolation(await failure(insertPlan.run(sql.db, { name: "once", limits: "{}" })))).toBe(true);
