@@ -149,7 +149,7 @@ export class ValueSums {
         if (place < 0) {
           index[at] = this.#append(low, high, 1, visitors[row] as number);
           if (this.#size < allLow.length) break;
-          this.#grow();
+          this.#grow(this.#size + 1);
           [index, allLow, allHigh, allClicks, allVisitors] = this.#lists();
           mask = index.length - 1;
           break;
@@ -168,11 +168,14 @@ export class ValueSums {
   }
 
   #reserve(more: number): void {
-    while (this.#size + more > this.#low.length) this.#grow();
+    const needed = this.#size + more;
+    if (needed > this.#low.length) this.#grow(needed);
   }
 
-  #grow(): void {
-    const places = growth * this.#index.length;
+  /** At once to where all of these fit: the first roll-up of a report may have 300 values. */
+  #grow(needed: number): void {
+    let places = growth * this.#index.length;
+    while (places < 2 * needed) places *= growth;
     const mask = places - 1;
     const index = new Int32Array(places);
     this.#low = longer(this.#low, new Int32Array(places / 2));
