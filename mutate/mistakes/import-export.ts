@@ -6,9 +6,21 @@ const records = ["src/import-export/records.test.ts"];
 export const importExport: Mistakes = {
   "batches-stay-large-beside-other-writers": {
     file: "import-export/batch-size.ts",
-    from: "if (await othersWrote()) wroteAtMs = clock.elapsed();",
-    to: "await othersWrote();",
+    from: "if (hasWritten) wroteAtMs = atMs;",
+    to: "",
     tests: ["src/import-export/batch-size.test.ts"],
+  },
+  "others-wait-for-more-than-ten-milliseconds": {
+    file: "import-export/batch-size.ts",
+    from: "(before.rows * othersWaitMs) / (atMs - before.atMs)",
+    to: "before.rows * othersWaitMs",
+    tests: ["src/import-export/batch-size.test.ts"],
+  },
+  "rest-after-every-batch": {
+    file: "import-export/pace.ts",
+    from: "clock.elapsed() - restedAtMs >= idleEveryMs",
+    to: "clock.elapsed() - restedAtMs >= 0",
+    tests: ["src/import-export/pace.test.ts"],
   },
   "formula-in-a-cell": {
     file: "import-export/csv.ts",

@@ -83,7 +83,7 @@ async function run(core: Core, tenant: Tenant, file: string, options: ImportOpti
     ...{ sql, links, store, positions, tenant, id, request, dryRun, now: systemClock.now },
     ...(options.rate === undefined
       ? {
-          throttle: createPace(lookupTimes(store), sleep),
+          throttle: createPace(lookupTimes(store), systemClock, sleep),
           ...(!dryRun && { batchSize: createBatchSize(createOthersWrote(sql), systemClock) }),
         }
       : { throttle: createThrottle(options.rate, systemClock, sleep) }),

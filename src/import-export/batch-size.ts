@@ -2,21 +2,33 @@ import type { Clock } from "../base/clock.ts";
 import type { OthersWrote } from "../sql/other-writers.ts";
 
 /**
- * How many rows the next transaction of an import has. Large ones take a sixth less CPU for a row, and half of the waits for the disk.
- * But on SQLite other writers wait for each of them: up to 10 ms for 512 rows, four times as long for 2,048. So they are large only
- * while nobody else writes. A server that has visitors writes every second, and one that has none every ten. On PostgreSQL nobody waits for
- * them.
+ * How many rows the next transaction of an import has. Large ones take a sixth less CPU for a row, and fewer waits for the disk.
+ *
+ * On SQLite other writers wait for each of them. So while somebody else writes, a transaction has as many rows as take 10 ms, by the
+ * time of the batch before, which includes reading its rows and the pauses of the import; and at least 512. A server that has visitors writes every
+ * second, and one that has none every ten. On PostgreSQL nobody waits for them.
  */
 export const batchRows = 512;
-const quietRows = 2_048;
+const rowsMost = 2_048;
+const othersWaitMs = 10;
 const quietMs = 1_100;
 
 export type BatchSize = () => Promise<number>;
 
-export function createBatchSize(othersWrote: OthersWrote, clock: Pick<Clock, "elapsed">): BatchSize {
+export function createBatchSize(othersWrote: OthersWrote | undefined, clock: Pick<Clock, "elapsed">): BatchSize {
+  if (othersWrote === undefined) return async () => rowsMost;
   let wroteAtMs = clock.elapsed();
+  let before: { readonly rows: number; readonly atMs: number } | undefined;
   return async () => {
-    if (await othersWrote()) wroteAtMs = clock.elapsed();
-    return clock.elapsed() - wroteAtMs < quietMs ? batchRows : quietRows;
+    const hasWritten = await othersWrote();
+    const atMs = clock.elapsed();
+    if (hasWritten) wroteAtMs = atMs;
+    let rows = rowsMost;
+    if (atMs - wroteAtMs < quietMs) {
+      const inTime = before === undefined ? 0 : Math.floor((before.rows * othersWaitMs) / (atMs - before.atMs));
+      rows = Math.min(rowsMost, Math.max(batchRows, inTime));
+    }
+    before = { rows, atMs };
+    return rows;
   };
 }

@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
+import { manualClock } from "../base/clock.ts";
 import { createPace } from "./pace.ts";
 
 function paced(idleMs: number) {
   const waits = { idleMs, nowMs: 0, asked: 0 };
   const pauses: number[] = [];
+  const clock = manualClock(0);
   const pace = createPace(
     {
       async idleMs() {
@@ -12,6 +14,7 @@ function paced(idleMs: number) {
       },
       nowMs: async () => waits.nowMs,
     },
+    clock,
     async (ms) => pauses.push(ms),
   );
   const batches = async (count: number, nowMs: number): Promise<number[]> => {
@@ -19,7 +22,7 @@ function paced(idleMs: number) {
     for (let i = 0; i < count; i++) await pace(500);
     return pauses.splice(0);
   };
-  return { batches, waits };
+  return { batches, waits, clock };
 }
 
 test("an import does not pause while redirects wait at most twice as long as without it", async () => {
@@ -40,11 +43,16 @@ test("an import pauses longer and longer while redirects wait, up to a bound, an
   expect(await batches(1, 7)).toEqual([5]);
 });
 
-test("an import measures again from time to time what redirects wait without it", async () => {
-  const { batches, waits } = paced(3);
-  await batches(50, 7);
+test("an import rests every two seconds to measure what redirects wait without it, however many batches that is", async () => {
+  const { batches, waits, clock } = paced(3);
+  await batches(500, 7);
+  clock.advance(1_999);
+  await batches(1, 7);
+  expect(waits.asked).toBe(1);
   waits.idleMs = 10;
+  clock.advance(1);
   await batches(1, 7);
   expect(waits.asked).toBe(2);
   expect((await batches(20, 20)).every((ms) => ms < 250)).toBe(true);
+  expect(waits.asked).toBe(2);
 });

@@ -3,12 +3,13 @@ import type { Sql } from "./sql.ts";
 
 /**
  * Whether another process or connection has written since the last call. On SQLite writers wait for each other, so who writes much can
- * ask whether somebody has. On PostgreSQL they do not, and nobody has to ask.
+ * ask whether somebody has.
  */
 export type OthersWrote = () => Promise<boolean>;
 
-export function createOthersWrote({ dialect, transaction }: Sql): OthersWrote {
-  if (dialect === "postgres") return async () => false;
+/** Undefined if writers do not wait for each other. */
+export function createOthersWrote({ dialect, transaction }: Sql): OthersWrote | undefined {
+  if (dialect === "postgres") return undefined;
   let known: number | undefined;
   return async () => {
     // SQLite counts the commits of others than the connection that asks: that of transactions, on which this process writes.

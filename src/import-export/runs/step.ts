@@ -65,7 +65,7 @@ async function check(parts: ImportStepParts, runs: ImportRuns, run: ImportRun): 
   const settings = await settingsOf(parts, run, {
     dryRun: true,
     goesOn: () => isStillWanted(runs, run),
-    throttle: createPace(parts.redirects, sleep),
+    throttle: createPace(parts.redirects, systemClock, sleep),
     refused: (line, problem) => bad.push({ line, problem }),
     async moved(to) {
       await runs.addBadRows(run, "check", bad.splice(0));
@@ -85,7 +85,7 @@ async function importSome(parts: ImportStepParts, runs: ImportRuns, run: ImportR
   const settings = await settingsOf(parts, run, {
     dryRun: false,
     goesOn: async ({ records }) => records - from.records < stepRows && (await isStillWanted(runs, run)),
-    throttle: createPace(parts.redirects, sleep),
+    throttle: createPace(parts.redirects, systemClock, sleep),
     storeRefused: (trx, rows) => runs.addBadRows(run, "import", rows, trx),
   });
   const { isEnd } = await importRecords(recordsOf(parts, runs, run), from, settings);
