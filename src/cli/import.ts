@@ -19,6 +19,7 @@ import { ownDomain } from "../links/link.ts";
 import type { LinkStore } from "../links/store.ts";
 import { createOthersWrote } from "../sql/other-writers.ts";
 import { isUnavailable } from "../sql/sql.ts";
+import { undoInMemory } from "../sql/undo-in-memory.ts";
 import type { Tenant } from "../tenants/tenants.ts";
 import { requireTenant, withCore } from "./core.ts";
 import { lowerPriority } from "./low-priority.ts";
@@ -60,6 +61,7 @@ const refusalsShown = 50;
 async function run(core: Core, tenant: Tenant, file: string, options: ImportOptions): Promise<void> {
   lowerPriority();
   const { sql, links, store, clock } = core;
+  await undoInMemory(sql);
   const positions = createPositions(sql, clock);
   const piped = file === "-";
   const sizeBytes = piped ? undefined : sizeOf(file);

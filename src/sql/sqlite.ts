@@ -113,8 +113,8 @@ function connect(path: string, durability: Durability, leavesLog: boolean): Data
   // `fast` leaves those in free pages.
   database.run("pragma secure_delete = on");
   // A statement with many rows that may fail keeps a copy of each page that it changes, and writes them to a file from 64 KB on,
-  // which took three times as long as the rows. In memory where statements are short: hits, leases and clicks. Reports and
-  // migrations sort too much for that.
+  // which took three times as long as the rows. In memory where statements are short: hits, leases and clicks, and imports by a
+  // command (`undo-in-memory.ts`). Reports and migrations sort too much for that.
   if (durability === "normal") database.run("pragma temp_store = memory");
   return database;
 }

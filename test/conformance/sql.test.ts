@@ -11,6 +11,7 @@ import { isConflict, isUnavailable, isUniqueViolation, type Sql } from "../../sr
 import { Interrupted, openSqlite } from "../../src/sql/sqlite.ts";
 import { type Params, statement } from "../../src/sql/statement.ts";
 import { acrossTenants, type Db } from "../../src/sql/tenant-db.ts";
+import { undoInMemory } from "../../src/sql/undo-in-memory.ts";
 import { freePort } from "../ground/ports.ts";
 import { postgresAvailable, sharedPostgres } from "../ground/postgres.ts";
 import { until } from "../ground/process.ts";
@@ -448,6 +449,15 @@ describe("SQLite, shared with another process", () => {
       await sql.close();
     },
   );
+
+  test("what a statement may have to undo is in memory for the transactions of an import, and for nothing else", async () => {
+    const sql = openSqlite(join(tempFolder("sqlite"), "quicklink.sqlite"));
+    await undoInMemory(sql);
+    const storeOf = async (db: Sql["db"]) => (await raw`pragma temp_store`.execute(db)).rows;
+    expect(await sql.transaction((trx) => storeOf(trx))).toEqual([{ temp_store: 2 }]);
+    expect(await storeOf(sql.db)).toEqual([{ temp_store: 0 }]);
+    await sql.close();
+  });
 
   test.each([
     ["full", 0],
