@@ -179,7 +179,7 @@ export function bulkAppend<Table extends keyof Schema>(
   const queryOf = queriesOf(places, (rows) => `insert or rollback into "${into}" (${list}) values ${rows}`);
   return {
     prepared: (shared, values) => async (db) => {
-      await inRows(values, width, (rows, slice) => execute(db, queryOf(rows), [...shared, ...slice]), appendedMost);
+      await inRows(values, width, (rows, slice) => execute(db, queryOf(rows), shared.concat(slice)), appendedMost);
     },
   };
 }

@@ -232,8 +232,10 @@ class SqliteConnection implements DatabaseConnection {
 
   #run<Row>(sql: string, parameters: SQLQueryBindings[]): QueryResult<Row> {
     const statement = this.#database.query(sql);
-    if (this.#returnsRows(statement)) return { rows: statement.all(...parameters) as Row[] };
-    const { changes } = statement.run(...parameters);
+    // As one list: each of a thousand values would be copied twice.
+    const values = parameters as unknown as SQLQueryBindings;
+    if (this.#returnsRows(statement)) return { rows: statement.all(values) as Row[] };
+    const { changes } = statement.run(values);
     return { rows: [], numAffectedRows: BigInt(changes) };
   }
 
