@@ -323,8 +323,32 @@ export const clicks: Mistakes = {
   },
   "kept-sum-of-events-outlives-a-late-click": {
     file: "clicks/reports/open-sums.ts",
-    from: "scope.number, scope.late, from, ...wanted",
-    to: "scope.number, from, ...wanted",
+    from: "scope.number, scope.late, ...places",
+    to: "scope.number, ...places",
+    tests: kept,
+  },
+  "kept-sum-of-other-gaps": {
+    file: "clicks/reports/open-sums.ts",
+    from: "scope.late, ...places, from, ...wanted",
+    to: "scope.late, from, ...wanted",
+    tests: kept,
+  },
+  "kept-sum-without-the-gaps-before": {
+    file: "clicks/reports/open-sums.ts",
+    from: "? [...before, { from, to: until }]",
+    to: "? [{ from, to: until }]",
+    tests: kept,
+  },
+  "events-between-gaps-read": {
+    file: "clicks/reports/events.ts",
+    from: "if (spans.length > 1) {",
+    to: "if (spans.length > 99) {",
+    tests: kept,
+  },
+  "deleted-events-in-a-kept-sum": {
+    file: "clicks/reports/gather.ts",
+    from: "const present = openGaps.filter(({ from }) => from >= condensedUntil);",
+    to: "const present = openGaps;",
     tests: kept,
   },
   "kept-sum-of-events-used-by-two-reports": {

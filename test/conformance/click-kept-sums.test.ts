@@ -4,9 +4,11 @@ import { systemClock } from "../../src/base/clock.ts";
 import { forgetSums } from "../../src/clicks/reports/condensed-sums.ts";
 import { parseReport, type ReportParams } from "../../src/clicks/reports/query.ts";
 import { reportOn } from "../../src/clicks/reports/report.ts";
+import type { ReportSubject } from "../../src/clicks/reports/scope.ts";
 import { readTally, writeTallyText } from "../../src/clicks/rollups/packed.ts";
 import { condense } from "../../src/clicks/rollups/rounds.ts";
 import type { Sql } from "../../src/sql/sql.ts";
+import { ofTenant } from "../../src/sql/tenant-db.ts";
 import {
   type ClickTenant,
   createClickTenant,
@@ -173,6 +175,64 @@ onEachDatabase(({ openTwo }) => {
         await condense(sql, { now: time });
       }
       expect(await read()).toBe(counted());
+    });
+
+    describe("on a day whose night has too few clicks for a roll-up", () => {
+      const day = Date.UTC(2026, 9, 20);
+      const span = { from: "2026-10-20", to: "2026-10-20" };
+
+      beforeEach(async () => {
+        time = day + 15 * hourMs + 25 * minuteMs;
+        tenant = await createClickTenant(sql, "night", "UTC");
+        const tags = ["late"];
+        const between = (from: number, until: number, count: number) =>
+          clicksBetween(day + from * hourMs, day + until * hourMs, count).map((click) => ({ ...click, tags }));
+        await storeClicks(sql, tenant, [...between(1, 2, 12), ...between(3, 15, 400), ...between(15, 15.3, 60)]);
+      });
+
+      const countedFrom = (from: number) =>
+        tenant.clicks.filter(({ reason, at }) => reason === 0 && at >= from && at < time).length;
+      async function readOf(subject: ReportSubject, params: ReportParams) {
+        const report = await reportOn(sql, clock, tenant.id, subject, parseReport(params, "UTC", time));
+        return report.totals.clicks;
+      }
+
+      test("those of one range are not taken for those of another, which begins after the night", async () => {
+        await condense(sql, { now: time });
+        const read = (hour: number) =>
+          readOf({ kind: "tenant" }, { ...span, from: new Date(day + hour * hourMs).toISOString() });
+        for (const hour of [0, 3, 0, 1.5, 3]) {
+          expect([hour, await read(hour)]).toEqual([hour, countedFrom(day + hour * hourMs)]);
+        }
+      });
+
+      test("clicks of before a tag had roll-ups are forgotten with their events", async () => {
+        const own = ofTenant(sql.db, tenant.id);
+        const group = { kind: "tag" as const, name: "late", since: day + dayMs };
+        await own.insertInto("click_groups").values(group).execute();
+        time = day + 39 * hourMs;
+        await storeClicks(sql, tenant, clicksBetween(day + 38 * hourMs, time - 10 * minuteMs, 60));
+        await condense(sql, { now: time });
+        const { number } = await own
+          .selectFrom("click_groups")
+          .select("number")
+          .where("name", "=", "late")
+          .executeTakeFirstOrThrow();
+        await sql.db.deleteFrom("click_rollups").where("subject", "=", number).execute();
+        const read = () => readOf({ kind: "tag", name: "late" }, { from: "2026-10-20", to: "2026-10-21" });
+        const ofTag = tenant.clicks.filter(({ reason, tags }) => reason === 0 && tags.includes("late"));
+        expect(await read()).toBe(ofTag.length);
+        await sql.db
+          .deleteFrom("clicks")
+          .where("tenant", "=", tenant.number)
+          .where("day", "=", day / dayMs)
+          .execute();
+        await own
+          .updateTable("click_tenants")
+          .set({ events_from: day + dayMs })
+          .execute();
+        expect(await read()).toBe(ofTag.filter(({ at }) => at >= day + dayMs).length);
+      });
     });
   });
 });

@@ -37,28 +37,35 @@ export interface EventScope {
  */
 export const eventsReadMost = 125_000;
 
+/** Of all these ranges, which are in order and do not overlap, in one statement. */
 export const eventsOf = (
   sql: Pick<Sql, "db" | "dialect">,
   scope: EventScope,
-  span: Span,
+  spans: readonly Span[],
   levels: readonly number[],
-): EventQuery => eventsOn(sql, scope, span, shelvesOf(levels, span));
+): EventQuery => eventsOn(sql, scope, spans, distinct(spans.map((span) => shelvesOf(levels, span))));
 
 export function eventsOn(
   { db, dialect }: Pick<Sql, "db" | "dialect">,
   scope: EventScope,
-  span: Span,
+  spans: readonly Span[],
   shelves: readonly number[],
 ): EventQuery {
-  const days = searchedDays(span, scope);
+  const days = distinct(spans.map((span) => searchedDays(span, scope)));
+  const { from, to } = hullOf(spans);
   const ofDays = (some: readonly number[]) => {
-    const query = db
+    let query = db
       .selectFrom("clicks")
       .where("day", "in", some)
       .where("tenant", "=", scope.tenant)
       .where("level", "in", shelves)
-      .where("at", ">=", span.from)
-      .where("at", "<", span.to);
+      .where("at", ">=", from)
+      .where("at", "<", to);
+    if (spans.length > 1) {
+      query = query.where(({ or, and, eb }) =>
+        or(spans.map((one) => and([eb("at", ">=", one.from), eb("at", "<", one.to)]))),
+      );
+    }
     return scope.link === undefined ? query : query.where("link", "=", scope.link);
   };
   const [first = [], ...more] = dialect === "postgres" && scope.link !== undefined ? byWeek(days) : [days];
@@ -70,6 +77,12 @@ export function eventsOn(
   for (const condition of scope.conditions) query = query.where(condition);
   return query;
 }
+
+/** From the beginning of the first to the end of the last. */
+const hullOf = (spans: readonly Span[]): Span => ({ from: spans[0]?.from ?? 0, to: spans.at(-1)?.to ?? 0 });
+
+const distinct = (lists: readonly (readonly number[])[]): number[] =>
+  [...new Set(lists.flat())].sort((one, other) => one - other);
 
 /** The UTC days that may have clicks; at least one. A range of ten years would otherwise be thousands of searches. */
 export function searchedDays(
@@ -158,19 +171,15 @@ export async function countUpTo(
   levels: readonly number[],
   most: number,
 ): Promise<number> {
-  let found = 0;
-  for (const span of spans) {
-    if (found > most) break;
-    const some = eventsOf(sql, { ...scope, conditions: [] }, span, levels)
-      .select(raw<number>`1`.as("one"))
-      .limit(most + 1 - found);
-    const counted = await sql.db
-      .selectFrom(some.as("some"))
-      .select((row) => row.fn.countAll<number>().as("count"))
-      .executeTakeFirstOrThrow();
-    found += counted.count;
-  }
-  return found;
+  if (spans.length === 0) return 0;
+  const some = eventsOf(sql, { ...scope, conditions: [] }, spans, levels)
+    .select(raw<number>`1`.as("one"))
+    .limit(most + 1);
+  const { count } = await sql.db
+    .selectFrom(some.as("some"))
+    .select((row) => row.fn.countAll<number>().as("count"))
+    .executeTakeFirstOrThrow();
+  return count;
 }
 
 /** How many events of a sample are the subject's. */
@@ -181,7 +190,7 @@ export async function eventsWithin(
   { level, events }: Sample,
 ): Promise<number> {
   if (scope.conditions.length === 0) return events;
-  const { count } = await eventsOf(sql, scope, span, levelsFrom(level))
+  const { count } = await eventsOf(sql, scope, [span], levelsFrom(level))
     .select((row) => row.fn.countAll<number>().as("count"))
     .executeTakeFirstOrThrow();
   return count;
@@ -204,7 +213,7 @@ const fewMost = 8_000;
 export const areFewerThanSearches = (scope: EventScope, span: Span, events: number): boolean =>
   scope.link !== undefined && events <= searchedDays(span, scope).length * allShelves.length;
 
-/** Adds up the events of these ranges. */
+/** Adds up the events of these ranges, which are in order and do not overlap. */
 export async function countEvents(
   sql: Sql,
   scope: EventScope,
@@ -212,37 +221,40 @@ export async function countEvents(
   count: EventCount,
 ): Promise<EventCounts> {
   const counts = newEventCounts(count.wanted);
-  for (const span of spans) await addEvents(sql, scope, [{ ...span, counts }], count);
+  await addEvents(sql, scope, [{ spans, counts }], count);
   return counts;
 }
 
-export interface CountedPart extends Span {
-  /** Its events are added to these. */
+export interface CountedPart {
+  readonly spans: readonly Span[];
+  /** Their events are added to these. */
   readonly counts: EventCounts;
 }
 
-/** Adds up the events of ranges that follow each other. Few are read at once: a query for each would look at a whole shelf each time. */
+/** Adds up the events of parts that follow each other. Few are read at once: a query for each would look at a whole shelf each time. */
 export async function addEvents(
   sql: Sql,
   scope: EventScope,
-  parts: readonly [CountedPart, ...CountedPart[]],
+  all: readonly CountedPart[],
   { level, events = Number.POSITIVE_INFINITY, wanted, check }: EventCount,
 ): Promise<void> {
+  const parts = all.filter(({ spans }) => spans.length > 0);
+  if (parts.length === 0) return;
   const columns = ["at", "reason", "first", ...wanted] as const;
-  const all = levelsFrom(level);
+  const read = levelsFrom(level);
   if (sql.dialect === "postgres" && events > fewMost) {
-    for (const part of parts) {
+    for (const { spans, counts } of parts) {
       await check();
-      await addSums(sql, scope, eventsOf(sql, scope, part, all), wanted, part.counts);
+      await addSums(sql, scope, eventsOf(sql, scope, spans, read), wanted, counts);
     }
     return;
   }
-  const span = { from: parts[0].from, to: parts.at(-1)?.to ?? parts[0].to };
+  const spans = parts.flatMap((part) => part.spans);
   // One level at a time if they are many: half of the events are in memory at most.
-  for (const levels of events > fewMost ? all.map((one) => [one]) : [all]) {
+  for (const levels of events > fewMost ? read.map((one) => [one]) : [read]) {
     await check();
-    const numbers = await readNumbers(sql, eventsOf(sql, scope, span, levels), columns);
-    for (const part of parts) addNumbers(part.counts, numbers, scope.whose, part);
+    const numbers = await readNumbers(sql, eventsOf(sql, scope, spans, levels), columns);
+    for (const part of parts) addNumbers(part.counts, numbers, scope.whose, hullOf(part.spans));
   }
 }
 
@@ -258,7 +270,7 @@ export async function countFewEvents(
 ): Promise<{ readonly passing: EventCounts; readonly events: number }> {
   const columns = ["at", "reason", "first", ...wanted] as const;
   const passes = raw<number>`case when ${raw.join(filtered.conditions, raw` and `)} then 1 else 0 end`;
-  const marked = eventsOf(sql, all, span, everyLevel).select([...columns, passes.as("passes")]);
+  const marked = eventsOf(sql, all, [span], everyLevel).select([...columns, passes.as("passes")]);
   const numbers = await readNumbers(sql, sql.db.selectFrom(marked.as("clicks")) as unknown as EventQuery, [
     "passes" as "at",
     ...columns,

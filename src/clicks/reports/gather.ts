@@ -111,9 +111,10 @@ async function gatherOnce(
   const { tally, matches = [] } = condensed;
   const values = condensed.sums && createReportedValues(sql, condensed.sums, needed);
   const openGaps = without(cover.gaps, cover.ofCut);
-  const last = openGaps.at(-1);
-  const kept = values && last && (await openSum(sql, scope, last, { wanted, now, check }));
-  const unread = kept === undefined ? openGaps : openGaps.slice(0, -1);
+  // Of the present: those before that have no roll-ups at all are events that are deleted some day.
+  const present = openGaps.filter(({ from }) => from >= condensedUntil);
+  const kept = values && (await openSum(sql, scope, present, { wanted, now, check }));
+  const unread = kept === undefined ? openGaps : openGaps.filter(({ from }) => from < condensedUntil);
   // Much is open only while roll-ups are far behind, or where a busy day is cut.
   const sample = await chooseLevel(sql, scope, isTotal ? unread : [...unread, ...cover.ofCut]);
   const { level } = sample;
@@ -238,14 +239,12 @@ async function readGaps(
   const count = { level, events: expected, wanted, check };
   const events = await itemisedTally(sql, scope, gaps.events, count, values);
   addTally(tally, events);
-  for (const gap of gaps.overflow) {
-    await check();
-    for (const { quarter, tally: row } of await overflowOf(sql, scope, gap, wanted)) {
-      values?.addTally(row);
-      addTally(tally, values === undefined ? row : withoutValues(row));
-      if (filter === undefined) continue;
-      matches.push({ from: quarter, to: quarter + quarterMs, counts: matchedCounts(row, filter) });
-    }
+  await check();
+  for (const { quarter, tally: row } of await overflowOf(sql, scope, gaps.overflow, wanted)) {
+    values?.addTally(row);
+    addTally(tally, values === undefined ? row : withoutValues(row));
+    if (filter === undefined) continue;
+    matches.push({ from: quarter, to: quarter + quarterMs, counts: matchedCounts(row, filter) });
   }
   return { tally, events, matches };
 }
@@ -284,17 +283,18 @@ async function namesIn(sql: Sql, counts: EventCounts): Promise<ValueNames["of"]>
 async function overflowOf(
   { db }: Sql,
   { tenant, link, conditions, whose, lived }: SubjectScope,
-  { from, to }: Span,
+  gaps: readonly Span[],
   wanted: readonly BreakdownName[],
 ): Promise<{ quarter: number; tally: Tally }[]> {
-  const days = searchedDays({ from, to }, { lived });
+  const days = [...new Set(gaps.flatMap((gap) => searchedDays(gap, { lived })))];
   let query = db
     .selectFrom("click_overflow")
     .select(["link", "quarter", (row) => tallyColumn(row, whose).as("text")])
     .where("day", "in", days)
     .where("tenant", "=", tenant)
-    .where("quarter", ">=", from)
-    .where("quarter", "<", to);
+    .where(({ or, and, eb }) =>
+      or(gaps.map(({ from, to }) => and([eb("quarter", ">=", from), eb("quarter", "<", to)]))),
+    );
   if (link !== undefined) query = query.where("link", "=", link);
   for (const condition of conditions) query = query.where(condition);
   const rows = await query.execute();

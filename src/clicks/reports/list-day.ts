@@ -47,13 +47,13 @@ export async function readDay(
   for (const shelf of shelves) {
     const place = shelf === first ? rest : [0, 0, 0];
     // The filters come later: they decide what is listed, and not how much is looked at.
-    const ahead = eventsOn(sql, { ...scope, conditions: [] }, wholeDay, [shelf]).where(isBehind(place));
+    const ahead = eventsOn(sql, { ...scope, conditions: [] }, [wholeDay], [shelf]).where(isBehind(place));
     const some = ahead.select(key).orderBy("link").orderBy("at").orderBy("seq");
     const [last] = await some
       .offset(most - 1)
       .limit(1)
       .execute();
-    let page = eventsOn(sql, scope, span, [shelf]).where(isBehind(place));
+    let page = eventsOn(sql, scope, [span], [shelf]).where(isBehind(place));
     if (last !== undefined) page = page.where(raw<boolean>`${keyColumns} <= ${keyOf([last.link, last.at, last.seq])}`);
     rows.push(...(await page.select(listedColumns).orderBy("link").orderBy("at").orderBy("seq").execute()));
     if (last !== undefined) return { rows, next: [shelf, last.link, last.at, last.seq] };

@@ -95,7 +95,7 @@ export async function listClicks(
       if (rows() === 0) return await dayPage(to, dayBegin);
       break;
     }
-    let page = eventsOf(sql, filtered, { from, to }, everyLevel.slice(sample.level))
+    let page = eventsOf(sql, filtered, [{ from, to }], everyLevel.slice(sample.level))
       .orderBy("at", "desc")
       .orderBy("seq", "desc")
       .orderBy("link", "desc")

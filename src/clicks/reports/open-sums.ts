@@ -7,7 +7,7 @@ import type { Span } from "./query.ts";
 import type { SubjectScope } from "./scope.ts";
 
 /**
- * The events that no roll-up has yet, of the last gap of a report. The sum of those that are settled is kept in memory, and the next
+ * The events that no roll-up has yet, of the last gaps of a report. The sum of those that are settled is kept in memory, and the next
  * report adds the events since then: whoever looks at a report looks at it again.
  *
  * What is kept is never outdated. An event that is stored so late raises `late` of its tenant in its transaction, and the sum is found
@@ -36,31 +36,40 @@ const caches = new WeakMap<Sql, BoundedMap<string, Entry>>();
 /** For benchmarks: a report without what the one before has left behind. */
 export const forgetOpenSums = (sql: Sql): void => void caches.delete(sql);
 
-/** Undefined if the sum of this gap cannot be kept. */
+/** `gaps`: in order, without overlap. Undefined if their sum cannot be kept. */
 export async function openSum(
   sql: Sql,
   scope: SubjectScope,
-  { from, to }: Span,
+  gaps: readonly Span[],
   { wanted, now, check }: Pick<EventCount, "wanted" | "check"> & { readonly now: number },
 ): Promise<OpenSum | undefined> {
   // By the database's clock, as it is decided there what is late; ours may be behind it.
   const until = Math.min(scope.databaseNow, now) - settledMs;
-  if (scope.number === undefined || until <= from || until >= to) return undefined;
+  const last = gaps.at(-1);
+  if (last === undefined || scope.number === undefined || until <= last.from || until >= last.to) return undefined;
+  const { from, to } = last;
+  const before = gaps.slice(0, -1);
   const cache = caches.get(sql) ?? new BoundedMap<string, Entry>(bytesMost, bytesOf);
   caches.set(sql, cache);
-  const key = [scope.number, scope.late, from, ...wanted].join(" ");
+  const places = before.flatMap((gap) => [gap.from, gap.to]);
+  const key = [scope.number, scope.late, ...places, from, ...wanted].join(" ");
   // Nobody else may add to it or read it meanwhile: they begin anew.
   const kept = cache.delete(key);
   // If it ends later, the clock was ahead and was set back: clicks of before that end may have come since, and were not late.
   const known = kept !== undefined && kept.until <= until ? kept : undefined;
   const [settled, newer] = [known?.counts ?? newEventCounts(wanted), newEventCounts(wanted)];
-  const missing = { from: known?.until ?? from, to };
-  const { level, events } = await chooseLevel(sql, scope, [missing]);
+  const missing =
+    known === undefined
+      ? [...before, { from, to: until }]
+      : known.until < until
+        ? [{ from: known.until, to: until }]
+        : [];
+  const { level, events } = await chooseLevel(sql, scope, [...missing, { from: until, to }]);
   if (level > 0) return undefined;
   const parts = [
-    { from: missing.from, to: until, counts: settled },
-    { from: until, to, counts: newer },
-  ] as const;
+    { spans: missing, counts: settled },
+    { spans: [{ from: until, to }], counts: newer },
+  ];
   await addEvents(sql, scope, parts, { level, events, wanted, check });
   return {
     ...{ settled, newer },

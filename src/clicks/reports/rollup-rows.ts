@@ -1,3 +1,4 @@
+import { sql as raw } from "kysely";
 import type { Sql } from "../../sql/sql.ts";
 import { readCounts, type StoredValues, storedValues } from "../rollups/packed.ts";
 import { grains } from "../rollups/periods.ts";
@@ -42,19 +43,20 @@ export interface ReadParts {
   readonly values: "none" | "without names" | "all";
 }
 
+/** In one statement: on PostgreSQL each takes a third of a millisecond more than its rows. */
 export async function readRows(
   { db }: Sql,
   { number }: SubjectScope,
   rows: readonly StoredPeriod[],
   { hasSeries, values }: ReadParts,
 ): Promise<RollupRow[]> {
-  const found: RollupRow[] = [];
-  for (const some of alike(rows, (row) => `${row.grain} ${hasSeries(row)}`)) {
-    const [{ grain = 0 } = {}] = some;
-    const stored = await db
+  const ofKind = (some: readonly StoredPeriod[]) => {
+    const [{ grain } = { grain: 0 }] = some;
+    const isRead = some[0] !== undefined && hasSeries(some[0]);
+    return db
       .selectFrom("click_rollups")
-      .select(["start", "until", "reasons", "visitors", "itemised"])
-      .$if(some[0] !== undefined && hasSeries(some[0]), (query) => query.select("series"))
+      .select(["grain", "start", "until", "reasons", "visitors", "itemised"])
+      .select(raw<string | null>`${isRead ? raw.ref("series") : raw`null`}`.as("series"))
       .$if(values !== "none", (query) => query.select(["facts", "packed"]))
       .$if(values === "all", (query) => query.select("names"))
       .where("subject", "=", number as never)
@@ -64,18 +66,19 @@ export async function readRows(
         "in",
         some.map(({ start }) => start),
       )
-      .where("until", "in", endsOf(some))
-      .execute();
-    for (const { start, until, series, facts = "", packed = null, names = null, ...counts } of stored) {
-      const tally = { ...newTally(), ...readCounts({ ...counts, series: series ?? "[]" }, start) };
-      if (series === undefined) {
-        const people = peopleOf(tally);
-        tally.series.set(start, { people, visitors: tally.visitors, rest: clicksOf(tally) - people });
-      }
-      found.push({ from: start, to: until, grain, tally, facts, packed, names });
+      .where("until", "in", endsOf(some));
+  };
+  const [first, ...others] = alike(rows, (row) => `${row.grain} ${hasSeries(row)}`).map(ofKind);
+  if (first === undefined) return [];
+  const stored = await others.reduce((all, one) => all.unionAll(one), first).execute();
+  return stored.map(({ grain, start, until, series, facts = "", packed = null, names = null, ...counts }) => {
+    const tally = { ...newTally(), ...readCounts({ ...counts, series: series ?? "[]" }, start) };
+    if (series === null) {
+      const people = peopleOf(tally);
+      tally.series.set(start, { people, visitors: tally.visitors, rest: clicksOf(tally) - people });
     }
-  }
-  return found;
+    return { from: start, to: until, grain, tally, facts, packed, names };
+  });
 }
 
 /** A row of three hours begins with its first quarter, and may have taken its place since the rows were listed. */
