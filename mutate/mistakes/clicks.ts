@@ -339,10 +339,24 @@ export const clicks: Mistakes = {
     to: "? [{ from, to: until }]",
     tests: kept,
   },
+  "ranges-out-of-order-have-no-events": {
+    file: "clicks/reports/events.ts",
+    from: "const spans = merged(all);",
+    to: "const spans = all;",
+    tests: ["test/conformance/click-reports.test.ts"],
+    only: "any number of ranges",
+  },
+  "ranges-of-other-weeks-left-out": {
+    file: "clicks/reports/events.ts",
+    from: "to: ((some.at(-1) ?? 0) + 1) * dayMs };",
+    to: "to: (some.at(-1) ?? 0) * dayMs };",
+    tests: ["test/conformance/click-reports.test.ts"],
+    only: "any number of ranges",
+  },
   "events-between-gaps-read": {
     file: "clicks/reports/events.ts",
-    from: "if (spans.length > 1) {",
-    to: "if (spans.length > 99) {",
+    from: ".$if(spans.length > 1,",
+    to: ".$if(spans.length > 9_999,",
     tests: kept,
   },
   "deleted-events-in-a-kept-sum": {

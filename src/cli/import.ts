@@ -61,7 +61,6 @@ const refusalsShown = 50;
 async function run(core: Core, tenant: Tenant, file: string, options: ImportOptions): Promise<void> {
   lowerPriority();
   const { sql, links, store, clock } = core;
-  await undoInMemory(sql);
   const positions = createPositions(sql, clock);
   const piped = file === "-";
   const sizeBytes = piped ? undefined : sizeOf(file);
@@ -104,6 +103,7 @@ async function run(core: Core, tenant: Tenant, file: string, options: ImportOpti
     },
   });
   try {
+    if (!dryRun) await undoInMemory(sql);
     const { position: done } = await importRecords(records, from, settings);
     if (id !== undefined) await positions.finish(tenant.id, id);
     progress.end();

@@ -29,8 +29,8 @@ test("beside other writers a batch has as many rows as take 10 ms, by the time o
   const { after, others } = sized();
   others.wrote = true;
   expect(await after(0)).toBe(512);
-  expect([await after(4), await after(10), await after(12.8), await after(20)]).toEqual([1_280, 1_280, 1_000, 512]);
-  expect([await after(1), await after(16)]).toEqual([2_048, 1_280]);
+  expect([await after(4), await after(8), await after(12.8), await after(20)]).toEqual([1_024, 1_280, 1_000, 512]);
+  expect([await after(1), await after(1), await after(16)]).toEqual([1_024, 2_048, 1_280]);
   expect(await after(10_000)).toBe(512); // the import had to pause
 });
 

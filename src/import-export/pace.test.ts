@@ -51,8 +51,19 @@ test("an import rests every two seconds to measure what redirects wait without i
   expect(waits.asked).toBe(1);
   waits.idleMs = 10;
   clock.advance(1);
-  await batches(1, 7);
+  await batches(10, 7);
   expect(waits.asked).toBe(2);
   expect((await batches(20, 20)).every((ms) => ms < 250)).toBe(true);
   expect(waits.asked).toBe(2);
+});
+
+test("an import whose batches take seconds gives way too", async () => {
+  const { batches, waits, clock } = paced(3);
+  const pauses: number[] = [];
+  for (let batch = 0; batch < 21; batch++) {
+    clock.advance(2_100);
+    pauses.push(...(await batches(1, 7)));
+  }
+  expect(waits.asked).toBe(3);
+  expect(pauses).toHaveLength(18);
 });

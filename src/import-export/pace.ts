@@ -23,6 +23,8 @@ const firstPauseMs = 5;
 const pauseMostMs = 250;
 /** The machine changes while an import runs. A rest of 20 ms after every 50 batches was a tenth of the time of an import on SQLite. */
 const idleEveryMs = 2_000;
+/** Between two rests, also where each batch takes a second. */
+const batchesBetween = 10;
 
 export function createPace(
   redirects: RedirectWait,
@@ -32,12 +34,16 @@ export function createPace(
   let allowedMs = 0;
   let pauseMs = 0;
   let restedAtMs: number | undefined;
+  let batches = 0;
   return async () => {
-    if (restedAtMs === undefined || clock.elapsed() - restedAtMs >= idleEveryMs) {
+    const isDue = restedAtMs === undefined || clock.elapsed() - restedAtMs >= idleEveryMs;
+    if (isDue && batches % batchesBetween === 0) {
       allowedMs = Math.max(unnoticedMs, idleTimes * (await redirects.idleMs()));
       restedAtMs = clock.elapsed();
+      batches = 1;
       return;
     }
+    batches++;
     const isSlow = (await redirects.nowMs()) > allowedMs;
     pauseMs = isSlow ? Math.min(pauseMostMs, Math.max(firstPauseMs, 2 * pauseMs)) : pauseMs / 2;
     if (pauseMs >= 1) await sleep(pauseMs);

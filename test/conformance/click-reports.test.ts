@@ -19,7 +19,7 @@ import {
 } from "../../src/clicks/click.ts";
 import { everyLevel, shelvesOf } from "../../src/clicks/event-shelves.ts";
 import { forgetSums } from "../../src/clicks/reports/condensed-sums.ts";
-import { chooseSample } from "../../src/clicks/reports/events.ts";
+import { chooseSample, countEvents, countUpTo } from "../../src/clicks/reports/events.ts";
 import { type ClickFilter, parseFilters } from "../../src/clicks/reports/filters.ts";
 import { itemisedTally } from "../../src/clicks/reports/gather.ts";
 import { type ClickPlace, listClicks } from "../../src/clicks/reports/list.ts";
@@ -370,6 +370,31 @@ onEachDatabase(({ open }) => {
         const countries = [tally.people, tally.rest].flatMap((values) => [...(values.get("country")?.values() ?? [])]);
         expect(clicksOf(tally)).toBe(events * 2 ** level);
         expect(countries.reduce((sum, { clicks }) => sum + clicks, 0)).toBe(events * 2 ** level);
+      }
+    });
+
+    test("find the events of any number of ranges, in any order", async () => {
+      const [{ tenant }] = worlds as [World];
+      const stored = sql.db.selectFrom("clicks").select(["at", "link"]).where("tenant", "=", tenant.number);
+      const events = await stored.execute();
+      const whole = await scopeOf(sql, tenant.id, { kind: "tenant" });
+      const [{ link } = { link: undefined }] = events;
+      for (const scope of [whole, { ...whole, link }]) {
+        for (const ranges of [1, 2, 7, 1_200]) {
+          const lengthMs = Math.floor((until - from) / (2 * ranges));
+          const spans = Array.from({ length: ranges }, (_, n) => ({
+            from: from + 2 * n * lengthMs,
+            to: from + (2 * n + 1) * lengthMs,
+          })).toReversed();
+          const expected = events.filter(
+            (event) =>
+              (scope.link === undefined || event.link === scope.link) &&
+              spans.some((span) => event.at >= span.from && event.at < span.to),
+          ).length;
+          expect([ranges, await countUpTo(sql, scope, spans, everyLevel, 1e6)]).toEqual([ranges, expected]);
+          const { itemised } = await countEvents(sql, scope, spans, { level: 0, wanted: ["os"], check() {} });
+          expect([ranges, itemised]).toEqual([ranges, expected]);
+        }
       }
     });
 

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql as raw } from "kysely";
+import { dayMs } from "../../base/clock.ts";
 import { hitReasons } from "../../redirect/decide.ts";
 import { daysOfPartition } from "../../sql/partitions.ts";
 import { readNumbers } from "../../sql/read-numbers.ts";
@@ -9,6 +10,7 @@ import { type BreakdownName, firstToLink, firstToTenant, tooLate, utcDay } from 
 import { allShelves, everyLevel, levelMost, shelvesOf } from "../event-shelves.ts";
 import type { FirstOf } from "../rollups/id-counts.ts";
 import { countsAt } from "../rollups/tally.ts";
+import { merged, overlaps } from "./cover.ts";
 import { addNumbers, type EventCounts, newEventCounts } from "./event-counts.ts";
 import type { Span } from "./query.ts";
 import type { ReportCheck } from "./report-check.ts";
@@ -37,7 +39,7 @@ export interface EventScope {
  */
 export const eventsReadMost = 125_000;
 
-/** Of all these ranges, which are in order and do not overlap, in one statement. */
+/** The events of all these ranges. */
 export const eventsOf = (
   sql: Pick<Sql, "db" | "dialect">,
   scope: EventScope,
@@ -48,24 +50,29 @@ export const eventsOf = (
 export function eventsOn(
   { db, dialect }: Pick<Sql, "db" | "dialect">,
   scope: EventScope,
-  spans: readonly Span[],
+  all: readonly Span[],
   shelves: readonly number[],
 ): EventQuery {
+  const spans = merged(all);
   const days = distinct(spans.map((span) => searchedDays(span, scope)));
   const { from, to } = hullOf(spans);
   const ofDays = (some: readonly number[]) => {
-    let query = db
+    const within = { from: (some[0] ?? 0) * dayMs, to: ((some.at(-1) ?? 0) + 1) * dayMs };
+    const query = db
       .selectFrom("clicks")
       .where("day", "in", some)
       .where("tenant", "=", scope.tenant)
       .where("level", "in", shelves)
       .where("at", ">=", from)
-      .where("at", "<", to);
-    if (spans.length > 1) {
-      query = query.where(({ or, and, eb }) =>
-        or(spans.map((one) => and([eb("at", ">=", one.from), eb("at", "<", one.to)]))),
+      .where("at", "<", to)
+      .$if(spans.length > 1, (one) =>
+        one.where(
+          isWithin(
+            "at",
+            spans.filter((span) => overlaps(span, within)),
+          ),
+        ),
       );
-    }
     return scope.link === undefined ? query : query.where("link", "=", scope.link);
   };
   const [first = [], ...more] = dialect === "postgres" && scope.link !== undefined ? byWeek(days) : [days];
@@ -78,8 +85,19 @@ export function eventsOn(
   return query;
 }
 
-/** From the beginning of the first to the end of the last. */
+/** Of ranges in order: from the beginning of the first to the end of the last. */
 const hullOf = (spans: readonly Span[]): Span => ({ from: spans[0]?.from ?? 0, to: spans.at(-1)?.to ?? 0 });
+
+/** Whether a time is in one of these ranges. A tree of conditions, because SQLite refuses a list of a thousand. */
+export function isWithin(column: "at" | "quarter", spans: readonly Span[]): RawBuilder<boolean> {
+  const [first] = spans;
+  if (first === undefined) return raw<boolean>`(1 = 0)`;
+  if (spans.length === 1) {
+    return raw<boolean>`(${raw.ref(column)} >= ${first.from} and ${raw.ref(column)} < ${first.to})`;
+  }
+  const half = Math.ceil(spans.length / 2);
+  return raw<boolean>`(${isWithin(column, spans.slice(0, half))} or ${isWithin(column, spans.slice(half))})`;
+}
 
 const distinct = (lists: readonly (readonly number[])[]): number[] =>
   [...new Set(lists.flat())].sort((one, other) => one - other);
@@ -213,7 +231,7 @@ const fewMost = 8_000;
 export const areFewerThanSearches = (scope: EventScope, span: Span, events: number): boolean =>
   scope.link !== undefined && events <= searchedDays(span, scope).length * allShelves.length;
 
-/** Adds up the events of these ranges, which are in order and do not overlap. */
+/** Adds up the events of these ranges. */
 export async function countEvents(
   sql: Sql,
   scope: EventScope,
@@ -225,13 +243,14 @@ export async function countEvents(
   return counts;
 }
 
+/** Of two parts, one has ended before the other begins. */
 export interface CountedPart {
   readonly spans: readonly Span[];
   /** Their events are added to these. */
   readonly counts: EventCounts;
 }
 
-/** Adds up the events of parts that follow each other. Few are read at once: a query for each would look at a whole shelf each time. */
+/** Adds up the events of several parts. Few are read at once: a query for each would look at a whole shelf each time. */
 export async function addEvents(
   sql: Sql,
   scope: EventScope,
@@ -254,7 +273,7 @@ export async function addEvents(
   for (const levels of events > fewMost ? read.map((one) => [one]) : [read]) {
     await check();
     const numbers = await readNumbers(sql, eventsOf(sql, scope, spans, levels), columns);
-    for (const part of parts) addNumbers(part.counts, numbers, scope.whose, hullOf(part.spans));
+    for (const part of parts) addNumbers(part.counts, numbers, scope.whose, hullOf(merged(part.spans)));
   }
 }
 

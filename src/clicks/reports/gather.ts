@@ -13,7 +13,15 @@ import { createValueNames, type ValueNames } from "../rollups/value-names.ts";
 import { type CondensedSums, condensedSums } from "./condensed-sums.ts";
 import { coverOf, without } from "./cover.ts";
 import { type EventCounts, idsIn, tallyOf, tallyWithoutValues } from "./event-counts.ts";
-import { chooseLevel, countEvents, type EventCount, type EventScope, type Sample, searchedDays } from "./events.ts";
+import {
+  chooseLevel,
+  countEvents,
+  type EventCount,
+  type EventScope,
+  isWithin,
+  type Sample,
+  searchedDays,
+} from "./events.ts";
 import { openSum } from "./open-sums.ts";
 import type { Span, Traffic } from "./query.ts";
 import type { ReportCheck } from "./report-check.ts";
@@ -111,7 +119,7 @@ async function gatherOnce(
   const { tally, matches = [] } = condensed;
   const values = condensed.sums && createReportedValues(sql, condensed.sums, needed);
   const openGaps = without(cover.gaps, cover.ofCut);
-  // Of the present: those before that have no roll-ups at all are events that are deleted some day.
+  // Events of earlier gaps are deleted when they are too old, so a sum of them would not stay true.
   const present = openGaps.filter(({ from }) => from >= condensedUntil);
   const kept = values && (await openSum(sql, scope, present, { wanted, now, check }));
   const unread = kept === undefined ? openGaps : openGaps.filter(({ from }) => from < condensedUntil);
@@ -292,9 +300,7 @@ async function overflowOf(
     .select(["link", "quarter", (row) => tallyColumn(row, whose).as("text")])
     .where("day", "in", days)
     .where("tenant", "=", tenant)
-    .where(({ or, and, eb }) =>
-      or(gaps.map(({ from, to }) => and([eb("quarter", ">=", from), eb("quarter", "<", to)]))),
-    );
+    .where(isWithin("quarter", gaps));
   if (link !== undefined) query = query.where("link", "=", link);
   for (const condition of conditions) query = query.where(condition);
   const rows = await query.execute();
