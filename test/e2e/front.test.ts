@@ -324,7 +324,7 @@ describe("as Bun's server alone", () => {
       }),
       { numRuns: 400 },
     );
-    expect(pair.plain).toBeGreaterThan(30);
+    expect(pair.plain).toBeGreaterThan(10); // about 45
   });
 });
 
