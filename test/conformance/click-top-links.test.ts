@@ -104,4 +104,29 @@ onEachDatabase(({ open }) => {
       }
     });
   });
+
+  test("a report whose compared period cuts days knows what each link had in it", async () => {
+    const sql = await open();
+    const tenant = await createClickTenant(sql, "cut", "UTC");
+    const links = Array.from({ length: 3 }, newLink);
+    const clicks = randomClicks(randomOf(7), { from, until: from + 4 * dayMs, links, count: 400 });
+    await storeClicks(
+      sql,
+      tenant,
+      clicks.map((click) => ({ ...click, reason: 0 })),
+    );
+    await condense(sql, { now });
+    const range = {
+      from: new Date(from + 2.5 * dayMs).toISOString(),
+      to: new Date(from + 3.25 * dayMs).toISOString(),
+    };
+    const query = parseReport({ ...range, breakdown: "link", compare: "previous" }, "UTC", now);
+    const { breakdowns, previous } = await reportOn(sql, systemClock, tenant.id, { kind: "tenant" }, query);
+    const before = { from: previous?.from ?? 0, to: previous?.to ?? 0 };
+    expect(before).toEqual({ from: from + 1.75 * dayMs, to: from + 2.5 * dayMs });
+    const had = (link: LinkNumber) =>
+      tenant.clicks.filter((one) => one.link === link && one.at >= before.from && one.at < before.to).length;
+    const found = breakdowns.link?.values.map(({ link, previousClicks }) => [link?.code, previousClicks]);
+    expect(found?.toSorted()).toEqual(links.map((link) => [`code-${link}`, had(link)]).toSorted());
+  });
 });

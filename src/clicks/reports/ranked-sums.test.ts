@@ -5,13 +5,27 @@ import { valueKey } from "../rollups/value-key.ts";
 import { ValueSums } from "../rollups/value-sums.ts";
 import { chosenOf, RankedSums } from "./ranked-sums.ts";
 
+const sumsOf = (clicks: Readonly<Record<string, number>>) => {
+  const sums = new ValueSums();
+  for (const [text, count] of Object.entries(clicks)) sums.add(valueKey(text), count, 0);
+  return sums;
+};
+
+test("a value that is among the first only with what is kept and added together is shown", () => {
+  const chosen = chosenOf(new RankedSums(sumsOf({ first: 10, second: 8 })), sumsOf({ second: 3 }), 1);
+  expect([...chosen].map(([key, { clicks }]) => [key, clicks])).toEqual([
+    [valueKey("second"), 11],
+    [valueKey(other), 10],
+  ]);
+});
+
 test("the values with the most clicks of kept and added sums are those of both together", () => {
   const value = fc.oneof(fc.constantFrom(none, other), fc.nat(30).map(String));
   const values = fc.array(fc.tuple(value, fc.integer({ min: 1, max: 6 }), fc.nat(3)), { maxLength: 60 });
   const most = fc.constantFrom(1, 2, 3, 10, Number.POSITIVE_INFINITY);
   fc.assert(
     fc.property(values, values, most, (kept, added, limit) => {
-      const sumsOf = (all: typeof kept) => {
+      const sumsIn = (all: typeof kept) => {
         const sums = new ValueSums();
         for (const [text, clicks, visitors] of all) sums.add(valueKey(text), clicks, visitors);
         return sums;
@@ -34,7 +48,7 @@ test("the values with the most clicks of kept and added sums are those of both t
         rest.visitors += visitors;
       }
       if (rest.clicks > 0) expected.set(otherKey, rest);
-      expect(chosenOf(new RankedSums(sumsOf(kept)), sumsOf(added), limit)).toEqual(expected);
+      expect(chosenOf(new RankedSums(sumsIn(kept)), sumsIn(added), limit)).toEqual(expected);
     }),
   );
 });
