@@ -23,7 +23,7 @@ const firstPauseMs = 5;
 const pauseMostMs = 250;
 /** The machine changes while an import runs. A rest of 20 ms after every 50 batches was a tenth of the time of an import on SQLite. */
 const idleEveryMs = 2_000;
-/** Between two rests, also where each batch takes a second. */
+/** At least so many batches lie between two rests, even if each of them takes a second. */
 const batchesBetween = 10;
 
 export function createPace(
