@@ -33,6 +33,7 @@ import {
   now,
   otherTenants,
   partsUntil,
+  quarterYearStart,
   shareOfLink,
   tenantClicksOfDay,
   today,
@@ -150,8 +151,8 @@ async function writeSmallTables(sql: Sql, ids: readonly TenantId[]): Promise<voi
       if (Number(rows[0]?.number) !== tenantNumber(place))
         throw new Error("the numbers of tenants are not as expected");
       await raw`insert into click_tenants
-        (tenant_id, zone, facts, event_days, late, hours_until, days_until, weeks_until, months_until, events_from)
-        values (${id}, 'UTC', 1, null, 0, ${partsUntil}, ${today * dayMs}, ${weekStart * dayMs}, ${monthStart}, ${(today - eventDays) * dayMs})`.execute(
+        (tenant_id, zone, facts, event_days, late, hours_until, days_until, weeks_until, months_until, quarter_years_until, events_from)
+        values (${id}, 'UTC', 1, null, 0, ${partsUntil}, ${today * dayMs}, ${weekStart * dayMs}, ${monthStart}, ${quarterYearStart}, ${(today - eventDays) * dayMs})`.execute(
         trx,
       );
       for (let day = firstDay; day <= today; day++) {
@@ -199,8 +200,9 @@ async function writeRollups(
     ...Object.values(reportedLinks).map((link) => ({ subject: link, share: shareOfLink(link) })),
   ];
   for (const { subject, share } of reported) writeReported(clicks, subject, share, random, write);
-  const days = createCopies(random, false);
-  const byDay = createCopies(random, true);
+  const days = createCopies(random);
+  const ofMonth = createCopies(random, 30);
+  const ofQuarterYear = createCopies(random, 90);
   const periods = calendarOfYear();
   for (let link = rollupsOfEvery; link <= linksOfTenant; link += rollupsOfEvery) {
     if (Object.values(reportedLinks).some((one) => one === link)) continue;
@@ -217,7 +219,7 @@ async function writeRollups(
       const some = clicksOfDays
         .slice(Math.max(0, start - firstDay), until - firstDay)
         .reduce((sum, one) => sum + one, 0);
-      if (some >= least) write(rowOf(link, grain, start, until, byDay(some)));
+      if (some >= least) write(rowOf(link, grain, start, until, (until - start > 31 ? ofQuarterYear : ofMonth)(some)));
     }
     if (link % 500 === 0) await flush(link / linksOfTenant);
   }
@@ -272,10 +274,10 @@ const rowOf = (
   grain: number,
   from: number,
   to: number,
-  { reasons, visitors, itemised, series, facts, packed, names }: PackedTally,
+  { reasons, visitors, itemised, series, facts, packed, names, people_bytes }: PackedTally,
 ): RollupRow => [
   ...[subject, grain, from * dayMs, to * dayMs, reasons, visitors, itemised, series],
-  ...[facts, packed ?? "", names ?? ""],
+  ...[facts, packed ?? "", names ?? "", people_bytes],
 ];
 
 interface CalendarPeriod {
@@ -287,16 +289,21 @@ interface CalendarPeriod {
   readonly until: number;
 }
 
-/** The months that lie in the year as a whole, and the rest of the first one; and its last weeks. */
+/** The months and quarter years that lie in the year as a whole, and the rest of the first one; and its last weeks. */
 function calendarOfYear(): CalendarPeriod[] {
   const periods: CalendarPeriod[] = [];
   const date = new Date(firstDay * dayMs);
+  let quarterStart: number | undefined;
   for (let n = 0; n <= 12; n++) {
     const [start, until] = [0, 1].map(
       (more) => Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + n + more, 1) / dayMs,
     );
     if (start === undefined || until === undefined || until * dayMs > monthStart) continue;
-    periods.push({ grain: grains.month, least: 1, start, until });
+    periods.push({ grain: grains.month, least: leastClicks.month, start, until });
+    quarterStart ??= start;
+    if (new Date(until * dayMs).getUTCMonth() % 3 !== 0) continue;
+    periods.push({ grain: grains.quarterYear, least: leastClicks.quarterYear, start: quarterStart, until });
+    quarterStart = undefined;
   }
   for (let until = weekStart; until > today - weeksKeptDays; until -= 7) {
     periods.push({ grain: grains.week, least: leastClicks.week, start: until - 7, until });

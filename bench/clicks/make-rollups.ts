@@ -44,8 +44,8 @@ export function makeTally(clicks: number, { start, first = 0, last = 96, links }
 
 const copiesOfSize = 6;
 
-/** Rows of links that are not reported on. */
-export function createCopies(random: Random, isMonth: boolean): (clicks: number) => PackedTally {
+/** Rows of links that are not reported on. `days`: the length of a period that counts by day. */
+export function createCopies(random: Random, days?: number): (clicks: number) => PackedTally {
   const made = new Map<number, PackedTally[]>();
   return (clicks) => {
     // Sizes are 10 % apart.
@@ -54,7 +54,7 @@ export function createCopies(random: Random, isMonth: boolean): (clicks: number)
     if (rows === undefined) {
       rows = Array.from({ length: copiesOfSize }, () => {
         const tally = makeTally(size, { start: 0 }, random);
-        return writeTally(isMonth ? byDay(tally) : tally, 0);
+        return writeTally(days === undefined ? tally : byDay(tally, days), 0);
       });
       made.set(size, rows);
     }
@@ -62,8 +62,8 @@ export function createCopies(random: Random, isMonth: boolean): (clicks: number)
   };
 }
 
-/** The series of a month has a point for each day: its quarters become days. */
-function byDay(tally: Tally): Tally {
-  const days = new Map([...tally.series].map(([at, counts]) => [((at / quarterMs) % 30) * 96 * quarterMs, counts]));
-  return { ...tally, series: days };
+/** The series has a point for each day: its quarters become days. */
+function byDay(tally: Tally, days: number): Tally {
+  const series = [...tally.series].map(([at, counts]) => [((at / quarterMs) % days) * 96 * quarterMs, counts] as const);
+  return { ...tally, series: new Map(series) };
 }

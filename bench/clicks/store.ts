@@ -12,8 +12,10 @@ export type RollupRow = readonly (number | string | Uint8Array)[];
 
 const rollupColumns = [
   ...["subject", "grain", "start", "until", "reasons", "visitors", "itemised", "series"],
-  ...["facts", "packed", "names"],
+  ...["facts", "packed", "names", "people_bytes"],
 ];
+
+const isShort = rollupColumns.map((name) => name === "people_bytes");
 
 export interface RowStore {
   events(rows: Float64Array, count: number): void;
@@ -120,7 +122,7 @@ export function postgresStore(sql: Sql): RowStore {
       );
       if (filled + longest > rollups.length) drain();
       filled = rollups.writeInt16BE(row.length, filled);
-      for (const value of row) {
+      for (const [column, value] of row.entries()) {
         if (typeof value === "string") {
           const bytes = rollups.write(value, filled + 4);
           filled = rollups.writeInt32BE(bytes, filled) + bytes;
@@ -128,6 +130,8 @@ export function postgresStore(sql: Sql): RowStore {
           filled = rollups.writeInt32BE(value.length, filled);
           rollups.set(value, filled);
           filled += value.length;
+        } else if (isShort[column]) {
+          filled = rollups.writeInt32BE(value, rollups.writeInt32BE(4, filled));
         } else {
           filled = rollups.writeInt32BE(8, filled);
           filled = rollups.writeInt32BE(Math.floor(value / 2 ** 32), filled);

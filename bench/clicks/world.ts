@@ -18,6 +18,7 @@ export const today = Math.floor(now / dayMs);
 export const partsUntil = Date.UTC(2026, 10, 17, 15, 15);
 export const weekStart = today - 1;
 export const monthStart = Date.UTC(2026, 10, 1);
+export const quarterYearStart = Date.UTC(2026, 9, 1);
 export const firstDay = today - daysOfYear;
 
 export const linkSpread = spreadOf(zipf(linksOfTenant, 1));

@@ -55,7 +55,7 @@ export async function readStored(env: Environment): Promise<Stored> {
       excluded: drops.reduce((sum, row) => sum + row.excluded, 0),
       rollups: {
         ...{ part: rowsOf(grains.part), day: rowsOf(grains.day) },
-        ...{ week: rowsOf(grains.week), month: rowsOf(grains.month) },
+        ...{ week: rowsOf(grains.week), month: rowsOf(grains.month), quarterYear: rowsOf(grains.quarterYear) },
       },
     };
   });

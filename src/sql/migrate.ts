@@ -37,6 +37,7 @@ import { announcedFiles } from "./migrations/0033-announced-files.ts";
 import { deletedEvents } from "./migrations/0034-deleted-events.ts";
 import { clickWeeks } from "./migrations/0035-click-weeks.ts";
 import { changesByOrder } from "./migrations/0036-changes-by-order.ts";
+import { quarterYears } from "./migrations/0037-quarter-years.ts";
 import newFile from "./new-file.sql" with { type: "text" };
 import type { Dialect, Sql } from "./sql.ts";
 
@@ -82,6 +83,7 @@ const steps: Readonly<Record<string, (types: Types) => string[]>> = {
   "0034-deleted-events": deletedEvents,
   "0035-click-weeks": clickWeeks,
   "0036-changes-by-order": changesByOrder,
+  "0037-quarter-years": quarterYears,
 };
 
 export interface Types {

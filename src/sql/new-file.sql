@@ -257,7 +257,7 @@ CREATE TABLE click_tenants (
     days_until integer not null,
     months_until integer not null,
     events_from integer not null default 0
-  , deleted_until integer not null default 0, weeks_until integer not null default 0) strict, without rowid;
+  , deleted_until integer not null default 0, weeks_until integer not null default 0, quarter_years_until integer not null default 0) strict, without rowid;
 CREATE TABLE click_groups (
     tenant_id text not null references tenants (id) on delete cascade,
     kind text not null check (kind in ('domain', 'tag')),
@@ -573,7 +573,7 @@ CREATE TABLE click_rollups (
         series text not null,
         facts text not null,
         packed blob,
-        names blob,
+        names blob, people_bytes integer,
         unique (subject, grain, start)
       ) strict;
 CREATE INDEX api_keys_by_tenant on api_keys (tenant_id, id);
@@ -671,6 +671,7 @@ insert into schema_migrations (name, timestamp) values ('0033-announced-files', 
 insert into schema_migrations (name, timestamp) values ('0034-deleted-events', '');
 insert into schema_migrations (name, timestamp) values ('0035-click-weeks', '');
 insert into schema_migrations (name, timestamp) values ('0036-changes-by-order', '');
+insert into schema_migrations (name, timestamp) values ('0037-quarter-years', '');
 insert into schema_migrations_lock (id, is_locked) values ('migration_lock', 0);
 insert into counters (name, next) values ('codes', 0);
 insert into counters (name, next) values ('links', 0);

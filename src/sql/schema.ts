@@ -528,6 +528,7 @@ export interface ClickTenantTable {
   days_until: number;
   weeks_until: Generated<number>;
   months_until: number;
+  quarter_years_until: Generated<number>;
   /** All events from here on are there. Older ones are being deleted, or are. */
   events_from: Generated<number>;
   /** Older events are deleted. */
@@ -620,7 +621,7 @@ export interface ClickVisitorTable {
 /** A condensed period of a link or group. */
 export interface ClickRollupTable {
   subject: LinkNumber | GroupNumber;
-  /** 1: hour, 2: day, 3: month. */
+  /** Which period it is: `grains` in `clicks/rollups/periods.ts`. */
   grain: number;
   start: number;
   until: number;
@@ -629,13 +630,15 @@ export interface ClickRollupTable {
   visitors: number;
   /** How many of the clicks have, or had, an event. */
   itemised: number;
-  /** JSON: clicks by quarter hour; by day in a month. */
+  /** JSON: clicks by quarter hour; by day in a week, month or quarter year. */
   series: string;
   /** Clicks and visitors by dimension and value, of rows that were written before `packed` (`packed.ts`). Empty otherwise. */
   facts: string;
   /** The same as numbers, and the names of the values (`packed-values.ts`). */
   packed: Uint8Array | null;
   names: Uint8Array | null;
+  /** So much of `packed`, from its beginning, has the values of people. Null: not known. */
+  people_bytes: Generated<number | null>;
 }
 
 export interface ClickLinkTable {

@@ -25,7 +25,7 @@ import {
 } from "../../src/clicks/events/overflow-tally.ts";
 import { overflowText } from "../../src/clicks/events/overflow-text.ts";
 import { readTally, writeTally, writeTallyText } from "../../src/clicks/rollups/packed.ts";
-import { type CalendarGrain, type Grain, grains, leastClicks } from "../../src/clicks/rollups/periods.ts";
+import { type Grain, grains, leastClicks } from "../../src/clicks/rollups/periods.ts";
 import {
   addClick,
   addTally,
@@ -130,7 +130,10 @@ export async function storeClicks(sql: Sql, tenant: ClickTenant, clicks: readonl
 export async function storeLate(sql: Sql, tenant: ClickTenant, clicks: readonly TestClick[]): Promise<void> {
   await sql.transaction(async (trx) => {
     const own = ofTenant(trx, tenant.id);
-    const columns = ["late", "hours_until", "days_until", "weeks_until", "months_until"] as const;
+    const columns = [
+      ...(["late", "hours_until", "days_until"] as const),
+      ...(["weeks_until", "months_until", "quarter_years_until"] as const),
+    ];
     const row = await sql.forUpdate(own.selectFrom("click_tenants").select(columns)).executeTakeFirstOrThrow();
     let progress = { ...row, late: row.late + clicks.length };
     await storeWithin(trx, tenant, clicks);
@@ -142,6 +145,7 @@ export async function storeLate(sql: Sql, tenant: ClickTenant, clicks: readonly 
         days_until: Math.min(progress.days_until, day.start),
         weeks_until: Math.min(progress.weeks_until, naturalStart.week(click.at, tenant.zone)),
         months_until: Math.min(progress.months_until, naturalStart.month(click.at, tenant.zone)),
+        quarter_years_until: Math.min(progress.quarter_years_until, naturalStart.quarterYear(click.at, tenant.zone)),
       };
       await trx
         .deleteFrom("click_rollups")
@@ -299,7 +303,7 @@ export interface RollupRow {
 }
 
 /** Reckoned for so many clicks. It takes longer than condensing, and most cases ask several times. */
-const reckoned = new WeakMap<ClickTenant, { readonly clicks: number; readonly rows: readonly RollupRow[] }>();
+const reckoned = new WeakMap<ClickTenant, { readonly clicks: number; readonly rows: readonly ReckonedRow[] }>();
 
 /** What the roll-ups of a tenant must be once all its ended periods are condensed. */
 export function expectedRollups(tenant: ClickTenant, settled: number): RollupRow[] {
@@ -312,12 +316,15 @@ export function expectedRollups(tenant: ClickTenant, settled: number): RollupRow
   // Quarters of an hour are replaced when their three hours are over.
   const isReplaced = ({ start, until }: RollupRow) =>
     until - start === quarterMs && start - (start % partMs) + partMs <= settled;
-  return known.rows.filter((row) => row.until <= settled && !isReplaced(row));
+  return known.rows.filter((row) => row.over <= settled && !isReplaced(row)).map(({ over: _, ...row }) => row);
 }
 
+/** With the time when its period is over: a quarter year may have no clicks in its last month. */
+type ReckonedRow = RollupRow & { readonly over: number };
+
 /** Those of all periods, ended or not. */
-function reckonRollups(tenant: ClickTenant): RollupRow[] {
-  const rows: RollupRow[] = [];
+function reckonRollups(tenant: ClickTenant): ReckonedRow[] {
+  const rows: ReckonedRow[] = [];
   const bySubject = new Map<number, TestClick[]>();
   for (const click of tenant.clicks) {
     for (const subject of subjectsOf(tenant, click)) {
@@ -329,8 +336,8 @@ function reckonRollups(tenant: ClickTenant): RollupRow[] {
   for (const [subject, clicks] of bySubject) {
     const isGroup = subject < 0;
     const bit = isGroup ? firstToTenant : firstToLink;
-    const add = (grain: Grain, start: number, until: number, tally: Tally) => {
-      const row = { subject, grain: grains[grain], start, until };
+    const add = (grain: Grain, start: number, until: number, tally: Tally, over = until) => {
+      const row = { subject, grain: grains[grain], start, until, over };
       rows.push({ ...row, tally: readTally(writeTally(tally, start), start) });
     };
     for (const [ms, least] of [
@@ -341,7 +348,7 @@ function reckonRollups(tenant: ClickTenant): RollupRow[] {
         if (some.length >= least) add("part", start, start + ms, tallyOfClicks(some, bit, isGroup));
       }
     }
-    const sums: Record<CalendarGrain, Map<number, Tally>> = { week: new Map(), month: new Map() };
+    const sums = { week: new Map<number, Tally>(), month: new Map<number, Tally>() };
     for (const [start, some] of Map.groupBy(clicks, ({ at }) => dayIn(tenant.zone, at).start)) {
       const tally = tallyOfClicks(some, bit, isGroup);
       add("day", start, dayIn(tenant.zone, start).until, tally);
@@ -358,11 +365,30 @@ function reckonRollups(tenant: ClickTenant): RollupRow[] {
       const until = naturalStart.week(start + 9 * 86_400_000, tenant.zone);
       if (clicksOf(tally) >= leastClicks.week) add("week", start, until, tally);
     }
-    for (const [start, tally] of sums.month) {
-      add("month", start, naturalStart.month(start + 33 * 86_400_000, tenant.zone), tally);
+    const quarterYears = new Map<number, { tally: Tally } & ReturnType<typeof monthsWithin>>();
+    for (const [start, tally] of [...sums.month].toSorted(([a], [b]) => a - b)) {
+      const until = naturalStart.month(start + 33 * 86_400_000, tenant.zone);
+      add("month", start, until, tally);
+      // From the first month with clicks of the tenant to its last.
+      const natural = naturalStart.quarterYear(start, tenant.zone);
+      const sum = quarterYears.get(natural) ?? { tally: newTally(), ...monthsWithin(tenant, natural) };
+      addTally(sum.tally, readTally(writeTally(tally, start), start));
+      quarterYears.set(natural, sum);
+    }
+    for (const { tally, start, until, over } of quarterYears.values()) {
+      if (clicksOf(tally) >= leastClicks.quarterYear) add("quarterYear", start, until, tally, over);
     }
   }
   return rows.toSorted(inOrder);
+}
+
+/** From the first month with clicks in this quarter year to the end of its last. */
+function monthsWithin({ clicks, zone }: ClickTenant, natural: number): { start: number; until: number; over: number } {
+  const over = naturalStart.quarterYear(natural + 95 * 86_400_000, zone);
+  const times = clicks.flatMap(({ at }) => (at >= natural && at < over ? at : []));
+  const [first, last] = [Math.min(...times), Math.max(...times)];
+  const until = naturalStart.month(naturalStart.month(last, zone) + 33 * 86_400_000, zone);
+  return { start: naturalStart.month(first, zone), until, over };
 }
 
 export async function storedRollups(sql: Sql, tenant: ClickTenant): Promise<RollupRow[]> {

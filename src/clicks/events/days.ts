@@ -25,7 +25,7 @@ export function naturalDay(at: number, zone: string): DayRange {
   };
 }
 
-/** When the calendar week, which begins on Monday, or month of `at` began in this zone. */
+/** When the calendar week, which begins on Monday, month or quarter year of `at` began in this zone. */
 export const naturalStart = {
   week(at: number, zone: string): number {
     const dateAt = datesIn(zone);
@@ -37,12 +37,22 @@ export const naturalStart = {
     const month = dateAt(at).slice(0, "2026-11".length);
     return firstTime(at - 32 * 24 * hourMs, at, (time) => dateAt(time).slice(0, month.length) >= month);
   },
+  quarterYear(at: number, zone: string): number {
+    const dateAt = datesIn(zone);
+    const first = firstMonthOfQuarter(dateAt(at));
+    return firstTime(at - 94 * 24 * hourMs, at, (time) => dateAt(time).slice(0, first.length) >= first);
+  },
 } as const;
 
 function mondayBefore(date: string): string {
   const time = Date.parse(date);
   const daysSince = (new Date(time).getUTCDay() + 6) % 7;
   return new Date(time - daysSince * 24 * hourMs).toISOString().slice(0, "2026-11-18".length);
+}
+
+function firstMonthOfQuarter(date: string): string {
+  const month = Number(date.slice("2026-".length, "2026-11".length));
+  return `${date.slice(0, "2026-".length)}${String(month - ((month - 1) % 3)).padStart(2, "0")}`;
 }
 
 /** The first minute in the range with this property, which the last one has. */

@@ -95,9 +95,10 @@ async function read(
   { starts, needed, check }: SumSettings,
 ): Promise<CondensedSums | undefined> {
   const hasValues = needed.dimensions.length > 0;
+  const values = needed.rest ? "without names" : "of people, without names";
   const rows = await readRows(sql, scope, periods, {
     hasSeries: (row) => hasWithin(starts, row),
-    values: hasValues ? "without names" : "none",
+    values: hasValues ? values : "none",
   });
   if (rows.length < periods.length) return undefined;
   const tally = newTally();

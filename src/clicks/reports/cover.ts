@@ -4,13 +4,13 @@ import type { Span } from "./query.ts";
 /**
  * Which roll-ups a report reads, and which parts of its range remain.
  *
- * The largest roll-ups that lie wholly within the range are read as they are. Weeks and months count by day, so they are only used where
- * no interval of the report begins within one of their days. What remains is read from events, and only where there can be
+ * The largest roll-ups that lie wholly within the range are read as they are. Weeks, months and quarter years count by day, so they are only
+ * used where no interval of the report begins within one of their days. What remains is read from events, and only where there can be
  * any: before `condensedUntil` a period without a roll-up has no clicks, except before `rollupsFrom`.
  *
  * A roll-up that the range cuts still says how many clicks its quarter hours (or days, for a month) have. Its events may be
  * gone; then these clicks are known, but not their values. `cut` lists such roll-ups. Of a month that is cut, events are read
- * where its days have no roll-ups any more and all events are kept; a week that is cut has its days.
+ * where its days have no roll-ups any more and all events are kept; a week that is cut has its days, and a quarter year its months.
  */
 export interface RollupPeriod extends Span {
   readonly grain: number;
@@ -32,7 +32,7 @@ export interface Cover<Row> {
 export interface CoverSettings {
   /** Starts of the report's intervals. */
   readonly starts: readonly number[];
-  /** Days of the tenant, for weeks and months. */
+  /** Days of the tenant, for what counts by day. */
   readonly days: readonly Span[];
   readonly condensedUntil: number;
   /** The subject has had roll-ups since then: a tag may have had clicks before. */
@@ -41,7 +41,7 @@ export interface CoverSettings {
   readonly eventsFrom: number;
   /** Days that begin later have a roll-up, if they have clicks. */
   readonly daysFrom: number;
-  /** Whether weeks and months are read day by day where they can be, unless they are within one interval. */
+  /** Whether what counts by day is read in smaller parts where it can be, unless it is within one interval. */
   readonly byDay: boolean;
 }
 
@@ -53,7 +53,9 @@ export function coverOf<Row extends RollupPeriod>(
   const isInside = (row: Span) => row.from >= from && row.to <= to;
   const splitDays = days.filter((day) => hasWithin(starts, day));
   const isSplit = (row: Row) =>
-    splitDays.some((day) => overlaps(day, row)) || (byDay && row.from >= daysFrom && hasWithin(starts, row));
+    splitDays.some((day) => overlaps(day, row)) || (byDay && hasParts(row) && hasWithin(starts, row));
+  /** A month does not have its days for good. */
+  const hasParts = (row: Row) => row.grain !== grains.month || row.from >= daysFrom;
   const fits = (row: Row) => isInside(row) && (!countsByDay(row) || !isSplit(row));
   const whole: Row[] = [];
   for (const row of rows.toSorted((a, b) => b.to - b.from - (a.to - a.from))) {

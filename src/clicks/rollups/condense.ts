@@ -22,8 +22,8 @@ import type { ValueNames } from "./value-names.ts";
 import { type CondensedTenant, type Progress, replaceRollups, type Subject } from "./write-rollups.ts";
 
 /**
- * Condenses a tenant's clicks: ended parts of a day of busy links and groups, then its days, then its weeks and months. A period is replaced
- * as a whole from what lies below it: parts and days from events and overflow, weeks and months from days.
+ * Condenses a tenant's clicks: ended parts of a day of busy links and groups, then its days, then its weeks, months and quarter years. A period is
+ * replaced as a whole from what lies below it: parts and days from events and overflow, weeks and months from days, quarter years from months.
  *
  * It goes in chunks: each reads and counts some links without a lock, and writes their rows in one short transaction. The
  * sums of groups are kept in memory and written last, with the tenant's progress. A process that is killed in between has
@@ -53,8 +53,9 @@ export async function* condenseTenant(
     if (!(yield* condensePeriod(sql, tenant, names, period, { least: 1, progress: { days_until: until } }))) return;
     daysUntil = until;
   }
-  yield* condenseCalendar(sql, { ...tenant, daysUntil }, "week", settled);
-  yield* condenseCalendar(sql, { ...tenant, daysUntil }, "month", settled);
+  yield* condenseCalendar(sql, tenant, "week", { settled, belowUntil: daysUntil });
+  const monthsUntil = yield* condenseCalendar(sql, tenant, "month", { settled, belowUntil: daysUntil });
+  yield* condenseCalendar(sql, tenant, "quarterYear", { settled, belowUntil: monthsUntil });
 }
 
 /** A run that catches up after a long time does not hold all days of a tenant. */

@@ -10,7 +10,8 @@ import type { CondensedTenant } from "./write-rollups.ts";
 
 /**
  * The tenants that have something to condense, in the order of their ids. Each is looked at once an hour, and one that may be busy every
- * quarter of an hour: a sixteenth of all events has the level that is asked for. Nobody is due for a week alone: it is made with the next part or day.
+ * quarter of an hour: a sixteenth of all events has the level that is asked for. Nobody is due for a week or a quarter year alone: they are made with
+ * the next part, day or month.
  */
 export interface DueTenants {
   /** The database's time. */
@@ -37,6 +38,7 @@ export async function dueTenants({ db }: Sql, { now, after, limit }: DueTenants)
       "c.days_until",
       "c.weeks_until",
       "c.months_until",
+      "c.quarter_years_until",
     ])
     .where("c.tenant_id", ">", after)
     .where((row) => {
@@ -62,17 +64,23 @@ export async function dueTenants({ db }: Sql, { now, after, limit }: DueTenants)
         .where("e.at", "<", partsEnd);
       const ended = daysAfter("c.days_until").where("d.until", "<=", settled);
       const months = daysAfter("c.months_until").where("d.start", "<", endedMonths(settled));
-      const isAhead = (["c.hours_until", "c.days_until", "c.weeks_until", "c.months_until"] as const).map((one) =>
-        row(one, ">", now),
-      );
+      const progress = [
+        "c.hours_until",
+        "c.days_until",
+        "c.weeks_until",
+        "c.months_until",
+        "c.quarter_years_until",
+      ] as const;
+      const isAhead = progress.map((one) => row(one, ">", now));
       return row.or([row.exists(parts), row.exists(busy), row.exists(ended), row.exists(months), ...isAhead]);
     })
     .orderBy("c.tenant_id")
     .limit(limit)
     .execute();
-  return rows.map(({ id, number, zone, late, hours_until, days_until, weeks_until, months_until }) => ({
+  return rows.map(({ id, number, zone, late, ...until }) => ({
     ...{ id, number, zone, late },
-    ...{ partsUntil: hours_until, daysUntil: days_until, weeksUntil: weeks_until, monthsUntil: months_until },
+    ...{ partsUntil: until.hours_until, daysUntil: until.days_until, weeksUntil: until.weeks_until },
+    ...{ monthsUntil: until.months_until, quarterYearsUntil: until.quarter_years_until },
   }));
 }
 

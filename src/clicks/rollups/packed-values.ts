@@ -20,6 +20,11 @@ export interface PackedValues {
   readonly names: Uint8Array;
 }
 
+/** With the length of what `packed` has of people. They come first, so that this much of it can be read alone. */
+export interface NewPackedValues extends PackedValues {
+  readonly people_bytes: number;
+}
+
 const packedForm = 1;
 const namesForms = { plain: 1, compressed: 2 } as const;
 /** Less is not worth the time. */
@@ -40,9 +45,10 @@ export interface NeededValues {
   readonly rest?: boolean;
 }
 
-export function packValues(people: FactCounts, rest: FactCounts): PackedValues {
+export function packValues(people: FactCounts, rest: FactCounts): NewPackedValues {
   const [packed, names] = [new Writer(), new Writer()];
   packed.byte(packedForm);
+  let people_bytes = 0;
   for (const [values, one] of [
     [people, 0],
     [rest, 1],
@@ -61,8 +67,9 @@ export function packValues(people: FactCounts, rest: FactCounts): PackedValues {
       packed.number(body.length);
       packed.bytes(body.taken());
     }
+    if (one === 0) people_bytes = packed.length;
   }
-  return { packed: packed.taken(), names: withForm(names.taken()) };
+  return { packed: packed.taken(), names: withForm(names.taken()), people_bytes };
 }
 
 function withForm(texts: Uint8Array): Uint8Array {

@@ -6,6 +6,7 @@ import {
   addPacked,
   findNames,
   type NeededValues,
+  type NewPackedValues,
   type PackedValues,
   packValues,
   type SumsByName,
@@ -19,7 +20,7 @@ import { valueKey } from "./value-key.ts";
  * A tally as it is stored. A roll-up is one row with all of its values: a year of a link is 365 rows of a few hundred
  * bytes. With a row for each value it was 22,000 rows, which takes longer to read than a report may take.
  */
-export type PackedTally = StoredCounts & StoredValues;
+export type PackedTally = StoredCounts & StoredValues & Pick<NewPackedValues, "people_bytes">;
 
 type StoredCounts = Pick<ClickRollupTable, "reasons" | "visitors" | "itemised" | "series">;
 /** `facts` of an overflow row, and of a roll-up that was written before there was `packed`. */
@@ -45,7 +46,7 @@ function writeCounts(tally: Tally, start: number): StoredCounts {
   };
 }
 
-export function readTally(packed: PackedTally, start: number): Tally {
+export function readTally(packed: StoredCounts & StoredValues, start: number): Tally {
   const tally = { ...newTally(), ...readCounts(packed, start) };
   addStoredValues(tally, packed);
   return tally;

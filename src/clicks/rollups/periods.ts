@@ -1,14 +1,15 @@
 /**
  * The periods that are condensed: what `click_rollups.grain` means. A part of a day is a quarter of an hour, until its three hours are
- * over and take the place of their quarters. Older versions wrote parts of an hour.
+ * over and take the place of their quarters. Older versions wrote parts of an hour. A quarter year begins in January, April, July or October.
  */
-export const grains = { part: 1, day: 2, month: 3, week: 4 } as const;
+export const grains = { part: 1, day: 2, month: 3, week: 4, quarterYear: 5 } as const;
 export type Grain = keyof typeof grains;
 /** Made of whole days, and counted by day. */
-export type CalendarGrain = "week" | "month";
+export const calendarGrains = ["week", "month", "quarterYear"] as const;
+export type CalendarGrain = (typeof calendarGrains)[number];
 
 export const countsByDay = ({ grain }: { readonly grain: number }): boolean =>
-  grain === grains.week || grain === grains.month;
+  calendarGrains.some((one) => grains[one] === grain);
 
 export interface ClickPeriod {
   readonly grain: Grain;
@@ -26,9 +27,9 @@ export const settledMs = 150_000;
  * With fewer clicks there is no row: reading what lies below takes about as long, and a row takes some hundred microseconds to write. A
  * quarter of an hour needs more clicks, because it is replaced within three hours. Days and months need one.
  */
-export const leastClicks = { quarter: 100, part: 20, week: 100 } as const;
+export const leastClicks = { quarter: 100, part: 20, week: 100, month: 1, quarterYear: 100 } as const;
 
-/** How long roll-ups are kept. Months are kept for good. */
+/** How long roll-ups are kept. Months and quarter years are kept for good. */
 export const partsKeptDays = 8;
 export const weeksKeptDays = 100;
 export const daysKeptDays = 400;

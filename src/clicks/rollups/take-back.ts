@@ -10,8 +10,10 @@ import type { CondensedTenant, Subject } from "./write-rollups.ts";
  * A database whose clock was ahead has condensed periods that have not ended. The clicks that still come are not late by the
  * clock that was set right, so nothing would add them: these roll-ups are deleted, and are made again when the period has ended.
  */
-export const isAhead = (tenant: CondensedTenant, now: number): boolean =>
-  Math.max(tenant.partsUntil, tenant.daysUntil, tenant.weeksUntil, tenant.monthsUntil) > now;
+export const isAhead = (
+  { partsUntil, daysUntil, weeksUntil, monthsUntil, quarterYearsUntil }: CondensedTenant,
+  now: number,
+): boolean => Math.max(partsUntil, daysUntil, weeksUntil, monthsUntil, quarterYearsUntil) > now;
 
 const linksAtOnce = 500;
 
@@ -39,7 +41,7 @@ export async function takeBack(sql: Sql, tenant: CondensedTenant, now: number): 
 /** With the lock that late clicks take, and as they do: whoever condenses or reads these roll-ups sees that `late` was raised. */
 async function setBack(sql: Sql, trx: Trx, { id, number, zone }: CondensedTenant, settled: number): Promise<void> {
   const own = ofTenant(trx, id);
-  const columns = ["late", "hours_until", "days_until", "weeks_until", "months_until"] as const;
+  const columns = ["late", "hours_until", "days_until", "weeks_until", "months_until", "quarter_years_until"] as const;
   const row = await sql.forUpdate(own.selectFrom("click_tenants").select(columns)).executeTakeFirst();
   if (row === undefined) return;
   const open = await trx
@@ -65,6 +67,7 @@ async function setBack(sql: Sql, trx: Trx, { id, number, zone }: CondensedTenant
     days_until: Math.min(row.days_until, from),
     weeks_until: Math.min(row.weeks_until, ...startsOf("week")),
     months_until: Math.min(row.months_until, ...startsOf("month")),
+    quarter_years_until: Math.min(row.quarter_years_until, ...startsOf("quarterYear")),
   };
   await own.updateTable("click_tenants").set(progress).execute();
 }

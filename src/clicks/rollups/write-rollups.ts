@@ -17,6 +17,7 @@ export interface CondensedTenant {
   readonly daysUntil: number;
   readonly weeksUntil: number;
   readonly monthsUntil: number;
+  readonly quarterYearsUntil: number;
 }
 
 export type Subject = LinkNumber | GroupNumber;
@@ -32,7 +33,8 @@ export type Progress =
   | { readonly hours_until: number }
   | { readonly days_until: number }
   | { readonly weeks_until: number }
-  | { readonly months_until: number };
+  | { readonly months_until: number }
+  | { readonly quarter_years_until: number };
 
 /**
  * Replaces the roll-ups of a period in one transaction. False if late clicks came in since the tenant was read: the
