@@ -141,6 +141,64 @@ onEachDatabase(({ create, openTwo }) => {
       expect(new Set(left.map(({ grain }) => grain))).toEqual(new Set<number>(kept));
     });
 
+    test("quarter years are those with 100 clicks, of whole months, when the last one is over", async () => {
+      const tenant = await tenantIn("America/New_York");
+      const [busy, quiet] = [linksOf(1), linksOf(1)];
+      const [july, september, over] = [6, 8, 9].map((month) => Date.UTC(2026, month, 1, 4)) as [number, number, number];
+      // None in August.
+      for (const [from, until] of [[july, july + 31 * dayMs] as const, [september, over] as const]) {
+        await storeClicks(one(), tenant, randomClicks(randomOf(from), { from, until, links: busy, count: 80 }));
+        await storeClicks(one(), tenant, randomClicks(randomOf(until), { from, until, links: quiet, count: 40 }));
+      }
+      const quarterYearsAt = async (now: number) => {
+        await condense(one(), { now });
+        await requireExact(tenant, now);
+        return (await storedRollups(one(), tenant)).filter(({ grain }) => grain === grains.quarterYear);
+      };
+      expect(await quarterYearsAt(over)).toEqual([]);
+      const now = over + settledMs;
+      const made = await quarterYearsAt(now);
+      expect(made.some(({ subject }) => subject === busy[0])).toBe(true);
+      expect(made.some(({ subject }) => subject === quiet[0])).toBe(false);
+      expect(made.every(({ start, until }) => start === july && until === over)).toBe(true);
+      const late = randomClicks(randomOf(3), {
+        from: july + 40 * dayMs,
+        until: july + 41 * dayMs,
+        links: quiet,
+        count: 30,
+      });
+      await storeLate(one(), tenant, late);
+      const again = await quarterYearsAt(now);
+      expect(again.some(({ subject }) => subject === quiet[0])).toBe(true);
+    });
+
+    test("quarter years have no part of a month, also if the zone was changed within them", async () => {
+      const tenant = await tenantIn("Pacific/Kiritimati");
+      const links = linksOf(2);
+      const from = Date.UTC(2026, 5, 25);
+      const settings = () => ofTenant(one().db, tenant.id).updateTable("click_tenants");
+      const zones = ["Pacific/Kiritimati", "Pacific/Midway", "Asia/Kathmandu", "Pacific/Kiritimati", "UTC"];
+      for (const [n, zone] of zones.entries()) {
+        await settings().set({ zone }).execute();
+        // Days of two zones do not overlap.
+        const some = { from: from + (45 * n + 2) * dayMs, until: from + 45 * (n + 1) * dayMs, links, count: 300 };
+        await storeClicks(one(), { ...tenant, zone }, randomClicks(randomOf(n), some));
+        await condense(one(), { now: some.until });
+      }
+      const rows = await storedRollups(one(), tenant);
+      const quarterYears = rows.filter(({ grain }) => grain === grains.quarterYear);
+      expect(new Set(quarterYears.map(({ start }) => start)).size).toBe(2);
+      const months = rows.filter(({ grain }) => grain === grains.month);
+      for (const { subject, start, until, tally } of quarterYears) {
+        const touched = months.filter((row) => row.subject === subject && row.start < until && row.until > start);
+        expect(touched.filter((month) => month.start < start || month.until > until)).toEqual([]);
+        expect(touched.length).toBeGreaterThan(1);
+        expect(tally.reasons).toEqual(
+          tally.reasons.map((_, n) => touched.reduce((sum, month) => sum + (month.tally.reasons[n] ?? 0), 0)),
+        );
+      }
+    });
+
     test("a link with more clicks than a page holds is counted in parts", async () => {
       const tenant = await tenantIn("Europe/Berlin");
       const from = Date.UTC(2026, 6, 7, 22);
@@ -192,15 +250,16 @@ onEachDatabase(({ create, openTwo }) => {
       // Alone in its database: others were condensed later than this one's now.
       const alone = (await openTwo())[0] as Sql;
       const tenant = await createClickTenant(alone, "ahead", "Europe/Berlin");
-      const [from, links] = [Date.UTC(2026, 9, 28), linksOf(6)];
+      const [from, links] = [Date.UTC(2026, 8, 27), linksOf(6)];
       const clicksUntil = (start: number, until: number) =>
         randomClicks(random, { from: start, until, links, count: 300 });
-      const noon = Date.UTC(2026, 9, 31, 12);
+      const noon = Date.UTC(2026, 8, 30, 12);
       await storeClicks(alone, tenant, clicksUntil(from, noon));
       await condense(alone, { now: noon });
-      // For a while it is two days later, and October is over.
+      // For a while it is two days later, and September is over.
       await condense(alone, { now: noon + 2 * dayMs });
-      expect((await storedRollups(alone, tenant)).some(({ grain }) => grain === grains.month)).toBe(true);
+      const made = new Set((await storedRollups(alone, tenant)).map(({ grain }) => grain));
+      expect(made.has(grains.month) && made.has(grains.quarterYear)).toBe(true);
       await condense(alone, { now: noon + 60_000 });
       expect(await storedRollups(alone, tenant)).toEqual(expectedRollups(tenant, noon - settledMs));
       await storeClicks(alone, tenant, clicksUntil(noon, noon + 20 * hourMs));

@@ -80,3 +80,13 @@ test("a month begins with its first day", () => {
   expect(monthOf("2026-11-30T23:00Z", "Europe/Berlin")).toBe("2026-11-30T23:00Z");
   expect(monthOf("2026-12-31T23:30Z", "Asia/Kathmandu")).toBe("2026-12-31T18:15Z");
 });
+
+test("a quarter year begins with its first month", () => {
+  const quarterYearOf = (at: string, zone: string) => iso(naturalStart.quarterYear(Date.parse(at), zone));
+  expect(quarterYearOf("2026-11-17T12:00Z", "UTC")).toBe("2026-10-01T00:00Z");
+  expect(quarterYearOf("2026-10-01T00:00Z", "UTC")).toBe("2026-10-01T00:00Z");
+  expect(quarterYearOf("2026-09-30T23:59Z", "UTC")).toBe("2026-07-01T00:00Z");
+  expect(quarterYearOf("2026-03-31T23:00Z", "America/New_York")).toBe("2026-01-01T05:00Z");
+  expect(quarterYearOf("2026-06-30T22:00Z", "Europe/Berlin")).toBe("2026-06-30T22:00Z");
+  expect(quarterYearOf("2027-03-31T09:59Z", "Pacific/Kiritimati")).toBe("2026-12-31T10:00Z");
+});

@@ -4,8 +4,8 @@ import { countsByDay, grains } from "../rollups/periods.ts";
 import { type CoverSettings, coverOf, overlaps, type RollupPeriod, without } from "./cover.ts";
 import type { Span } from "./query.ts";
 
-/** A small calendar: an hour is 4 quarter hours, a part 3 hours, a day 2 parts, a week 2 days, a month 5 days. The unit is a quarter hour. */
-const [hour, part, day, week, month] = [4, 12, 24, 48, 120];
+/** A small calendar: an hour is 4 quarter hours, a part 3 hours, a day 2 parts, a week 2 days, a month 5 days, a quarter year 2 months. The unit is a quarter hour. */
+const [hour, part, day, week, month, quarterYear] = [4, 12, 24, 48, 120, 240];
 const end = 4 * month;
 
 interface Choice {
@@ -28,6 +28,7 @@ const choices: fc.Arbitrary<Choice> = fc
     busyHours: fc.array(fc.boolean(), { minLength: end / hour, maxLength: end / hour }),
     busyParts: fc.array(fc.boolean(), { minLength: end / part, maxLength: end / part }),
     busyWeeks: fc.array(fc.boolean(), { minLength: end / week, maxLength: end / week }),
+    busyQuarterYears: fc.array(fc.boolean(), { minLength: end / quarterYear, maxLength: end / quarterYear }),
   })
   .map(({ ends, every, shift, condensed, rollupsFrom, eventsFrom, daysFrom, byDay, quiet, ...busy }) => {
     const [from = 0, to = 0] = ends.toSorted((a, b) => a - b);
@@ -47,6 +48,9 @@ const choices: fc.Arbitrary<Choice> = fc
         (one, i) => one.to <= condensedUntil && one.from >= daysFrom * day && busy.busyWeeks[i],
       ),
       ...periods(grains.month, month).filter((one) => one.to <= condensedUntil && one.from >= rollupsFrom),
+      ...periods(grains.quarterYear, quarterYear).filter(
+        (one, i) => one.to <= condensedUntil && one.from >= rollupsFrom && busy.busyQuarterYears[i],
+      ),
     ];
     const days = periods(grains.day, day);
     return {
@@ -84,7 +88,7 @@ describe("what a report reads", () => {
 
   test("leaves out nothing but condensed periods without a roll-up", () =>
     eachCover(({ whole, gaps, ofMonths }, { span, rows, settings }) => {
-      // A part of a day or a week may be missing: what lies below it has its clicks.
+      // A part of a day, a week or a quarter year may be missing: what lies below it has its clicks.
       const isNeeded = ({ grain }: RollupPeriod) => grain === grains.day || grain === grains.month;
       const left = without([span], [...whole, ...gaps, ...ofMonths]);
       const isQuiet = (part: Span) =>
@@ -104,7 +108,7 @@ describe("what a report reads", () => {
       expect(ofMonths.filter(isRead)).toEqual([]);
     }));
 
-  test("is the month, week, day or part that contains others, where it is within the range", () =>
+  test("is the quarter year, month, week, day or part that contains others, where it is within the range", () =>
     eachCover(({ whole }, { rows, span }) => {
       for (const row of rows.filter(
         ({ grain, from, to }) => grain <= grains.day && from >= span.from && to <= span.to,
@@ -114,12 +118,12 @@ describe("what a report reads", () => {
       }
     }));
 
-  test("never counts a week or month where an interval begins within one of its days", () =>
+  test("never counts a week, month or quarter year where an interval begins within one of its days", () =>
     eachCover(({ whole }, { settings: { starts, days, daysFrom, byDay } }) => {
       for (const row of whole.filter(countsByDay)) {
         const within = starts.filter((start) => start > row.from && start < row.to);
         expect(within.filter((start) => !days.some(({ from }) => from === start))).toEqual([]);
-        if (byDay && row.from >= daysFrom) expect(within).toEqual([]);
+        if (byDay && (row.from >= daysFrom || row.grain === grains.quarterYear)) expect(within).toEqual([]);
       }
     }));
 });

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { hitReasons } from "../../redirect/decide.ts";
 import { dimensions, other, quarterMs } from "../click.ts";
-import { addStoredValues, readTally, readTallyText, writeTally, writeTallyText } from "./packed.ts";
+import { addStoredSums, addStoredValues, readTally, readTallyText, writeTally, writeTallyText } from "./packed.ts";
+import type { SumsByName } from "./packed-values.ts";
 import { addClick, addTally, clicksOf, newTally, peopleOf, type Tally, trimmed } from "./tally.ts";
 
 const start = 1_700_000_100_000 - (1_700_000_100_000 % quarterMs);
@@ -43,6 +44,23 @@ describe("a tally", () => {
           new Map([...values].filter(([dimension]) => needed.dimensions.some((name) => name === dimension)));
         expect(sum.people).toEqual(people ? only(all.people) : new Map());
         expect(sum.rest).toEqual(rest ? only(all.rest) : new Map());
+      }),
+    );
+  });
+
+  test("has the values of people first, and says where they end", () => {
+    fc.assert(
+      fc.property(fc.array(click), (clicks) => {
+        const { packed, people_bytes, facts } = writeTally(tallyOf(clicks), start);
+        const sumsOf = (bytes: Uint8Array | undefined, needed: { people: boolean; rest: boolean }) => {
+          const sums: SumsByName = new Map();
+          addStoredSums(sums, { packed: bytes ?? null, facts, names: null }, { dimensions, ...needed });
+          return [...sums].map(([name, values]) => [name, values.size]);
+        };
+        const ofPeople = packed?.subarray(0, people_bytes);
+        expect(sumsOf(ofPeople, { people: true, rest: true })).toEqual(
+          sumsOf(packed ?? undefined, { people: true, rest: false }),
+        );
       }),
     );
   });
