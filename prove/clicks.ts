@@ -250,18 +250,18 @@ async function passTime(
     await killedThenWhole(start + 40 * dayMs, 1);
     const months = await check(words.months);
 
-    const { rollups } = await readStored(env);
+    const { part, day, week, month } = (await readStored(env)).rollups;
     console.log(
-      `clicks: database=${site.database} condensing_killed=${kills} late=${written} part_rows=${rollups.part} day_rows=${rollups.day} week_rows=${rollups.week} month_rows=${rollups.month}`,
+      `clicks: database=${site.database} condensing_killed=${kills} late=${written} part_rows=${part} day_rows=${day} week_rows=${week} month_rows=${month}`,
     );
     const done = `condensing killed ${kills} times, ${written} late clicks`;
     say(promises.condensed, "killed", done, 4, kills, { exactly: 4 });
     say(promises.condensed, "late", done, 1, written, { exactly: 3 * lateVisits });
-    const grains = Object.values(rollups).filter((rows) => rows > 0).length;
+    const grains = [part, day, week, month].filter((rows) => rows > 0).length;
     say(
       promises.condensed,
       "grains",
-      `${rollups.part} parts of a day, ${rollups.day} days, ${rollups.week} weeks and ${rollups.month} months`,
+      `${part} parts of a day, ${day} days, ${week} weeks and ${month} months`,
       1,
       grains,
       {

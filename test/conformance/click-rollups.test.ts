@@ -250,7 +250,7 @@ onEachDatabase(({ create, openTwo }) => {
       // Alone in its database: others were condensed later than this one's now.
       const alone = (await openTwo())[0] as Sql;
       const tenant = await createClickTenant(alone, "ahead", "Europe/Berlin");
-      const [from, links] = [Date.UTC(2026, 8, 27), linksOf(6)];
+      const [from, links] = [Date.UTC(2026, 7, 30), linksOf(6)];
       const clicksUntil = (start: number, until: number) =>
         randomClicks(random, { from: start, until, links, count: 300 });
       const noon = Date.UTC(2026, 8, 30, 12);

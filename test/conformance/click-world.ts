@@ -376,7 +376,8 @@ function reckonRollups(tenant: ClickTenant): ReckonedRow[] {
       quarterYears.set(natural, sum);
     }
     for (const { tally, start, until, over } of quarterYears.values()) {
-      if (clicksOf(tally) >= leastClicks.quarterYear) add("quarterYear", start, until, tally, over);
+      const isOfMonths = until > naturalStart.month(start + 33 * 86_400_000, tenant.zone);
+      if (isOfMonths && clicksOf(tally) >= leastClicks.quarterYear) add("quarterYear", start, until, tally, over);
     }
   }
   return rows.toSorted(inOrder);

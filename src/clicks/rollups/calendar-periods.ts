@@ -57,7 +57,10 @@ export const nextOfDays =
     return { grain, start: from, until: to, over: to, lastUntil: last?.until ?? to, isDone: false };
   };
 
-/** The quarter year of the first month that is not in one yet: from its first month with clicks to the end of its last. */
+/**
+ * The quarter year of the first month that is not in one yet: from its first month with clicks to the end of its last. If they are the
+ * same, that month is all there is to read.
+ */
 export const nextOfMonths: FindPeriod = async ({ db }, { number, zone }, after) => {
   const rows = (grain: "month" | "quarterYear") =>
     db
@@ -75,6 +78,7 @@ export const nextOfMonths: FindPeriod = async ({ db }, { number, zone }, after) 
   const last = months.findLast((month) => middleOf(month) < over) ?? first;
   const [start, until] = [first.start, last.until];
   const made = await rows("quarterYear").where("start", "=", start).executeTakeFirst();
+  const isAlone = until === first.until;
   const lastDay = await db
     .selectFrom("click_days")
     .select("until")
@@ -83,7 +87,7 @@ export const nextOfMonths: FindPeriod = async ({ db }, { number, zone }, after) 
     .orderBy("start", "desc")
     .limit(1)
     .executeTakeFirst();
-  const isDone = made?.until === until;
+  const isDone = isAlone || made?.until === until;
   return { grain: "quarterYear", start, until, over, lastUntil: lastDay?.until ?? until, isDone };
 };
 
