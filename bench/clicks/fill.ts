@@ -7,7 +7,7 @@ import type { TenantId } from "../../src/base/ids.ts";
 import { quarterMs } from "../../src/clicks/click.ts";
 import { partMs } from "../../src/clicks/event-shelves.ts";
 import { type PackedTally, writeTally } from "../../src/clicks/rollups/packed.ts";
-import { grains, leastClicks, partsKeptDays, weeksKeptDays } from "../../src/clicks/rollups/periods.ts";
+import { grains, leastClicks, longKeptWeek, partsKeptDays, weeksKeptDays } from "../../src/clicks/rollups/periods.ts";
 import { addTally, clicksOf, newTally, peopleOf, type Tally } from "../../src/clicks/rollups/tally.ts";
 import { migrate } from "../../src/sql/migrate.ts";
 import { createPartitions } from "../../src/sql/partitions.ts";
@@ -289,7 +289,7 @@ interface CalendarPeriod {
   readonly until: number;
 }
 
-/** The months and quarter years that lie in the year as a whole, and the rest of the first one; and its last weeks. */
+/** The months and quarter years that lie in the year as a whole, and the rest of the first one; and its weeks. */
 function calendarOfYear(): CalendarPeriod[] {
   const periods: CalendarPeriod[] = [];
   const date = new Date(firstDay * dayMs);
@@ -305,8 +305,9 @@ function calendarOfYear(): CalendarPeriod[] {
     periods.push({ grain: grains.quarterYear, least: leastClicks.quarterYear, start: quarterStart, until });
     quarterStart = undefined;
   }
-  for (let until = weekStart; until > today - weeksKeptDays; until -= 7) {
-    periods.push({ grain: grains.week, least: leastClicks.week, start: until - 7, until });
+  for (let until = weekStart; until > firstDay; until -= 7) {
+    const least = until > today - weeksKeptDays ? leastClicks.week : longKeptWeek;
+    periods.push({ grain: grains.week, least, start: until - 7, until });
   }
   return periods;
 }

@@ -383,6 +383,20 @@ export const clicks: Mistakes = {
     to: "const from = at - (at % quarterMs);",
     tests: rollups,
   },
+  "busy-week-deleted-after-100-days": {
+    file: "clicks/rollups/purge-rollups.ts",
+    from: 'row("itemised", "<", longKeptWeek)',
+    to: 'row("itemised", "<=", longKeptWeek)',
+    tests: rollups,
+    only: "SQLite.*weeks are those",
+  },
+  "busy-week-kept-for-good": {
+    file: "clicks/rollups/purge-rollups.ts",
+    from: '.where((row) => row.or([row("itemised", "<", longKeptWeek), row("start", "<", purge.now - daysKeptDays * dayMs)]))',
+    to: '.where("itemised", "<", longKeptWeek)',
+    tests: rollups,
+    only: "SQLite.*weeks are those",
+  },
   "late-click-leaves-the-week": {
     file: "clicks/events/late.ts",
     from: "for (const grain of calendarGrains) {",

@@ -3,7 +3,7 @@ import { afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { quarterMs, utcDay } from "../../src/clicks/click.ts";
 import { partMs } from "../../src/clicks/event-shelves.ts";
-import { grains, settledMs } from "../../src/clicks/rollups/periods.ts";
+import { grains, longKeptWeek, settledMs } from "../../src/clicks/rollups/periods.ts";
 import { purgeClicks } from "../../src/clicks/rollups/purge.ts";
 import { forgetVisitors } from "../../src/clicks/rollups/purge-visitors.ts";
 import { condense } from "../../src/clicks/rollups/rounds.ts";
@@ -113,7 +113,7 @@ onEachDatabase(({ create, openTwo }) => {
       expect(parts.some(({ subject }) => quiet.includes(subject as (typeof quiet)[number]))).toBe(true);
     });
 
-    test("weeks are those with 100 clicks, from Monday, and are deleted before their days", async () => {
+    test("weeks are those with 100 clicks, from Monday, and those with 1,000 are kept as long as their days", async () => {
       const tenant = await tenantIn("America/New_York");
       const from = Date.UTC(2026, 9, 26, 4); // a Monday there; clocks change on the Sunday
       const [busy, quiet] = [linksOf(1), linksOf(1)];
@@ -132,10 +132,26 @@ onEachDatabase(({ create, openTwo }) => {
       expect(weeks.some(({ subject }) => subject === busy[0])).toBe(true);
       expect(weeks.some(({ subject }) => subject === quiet[0])).toBe(false);
       expect(weeks.every(({ start, until }) => start === from && until === from + 7 * dayMs + hourMs)).toBe(true);
+      const ofBusy = one()
+        .db.updateTable("click_rollups")
+        .where("subject", "=", busy[0] as LinkNumber);
+      await ofBusy.where("grain", "=", grains.week).set({ itemised: longKeptWeek }).execute();
       const later = from + 110 * dayMs;
       await condense(one(), { now: later });
       await purgeClicks(one(), later);
+      expect((await weeksAt(later)).map(({ subject }) => subject)).toEqual(busy);
+      await purgeClicks(one(), from + 401 * dayMs);
       expect(await weeksAt(later)).toEqual([]);
+    });
+
+    test("parts of a day and weeks are deleted before days and months", async () => {
+      const tenant = await tenantIn("America/New_York");
+      const from = Date.UTC(2026, 9, 26, 4);
+      const clicks = { from, until: from + 7 * dayMs, links: linksOf(1), count: 150 };
+      await storeClicks(one(), tenant, randomClicks(randomOf(8), clicks));
+      const later = from + 110 * dayMs;
+      await condense(one(), { now: later });
+      await purgeClicks(one(), later);
       const left = await storedRollups(one(), tenant);
       const kept = [grains.day, grains.month, grains.quarterYear];
       expect(new Set(left.map(({ grain }) => grain))).toEqual(new Set<number>(kept));

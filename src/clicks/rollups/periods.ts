@@ -31,7 +31,9 @@ export const leastClicks = { quarter: 100, part: 20, week: 100, month: 1, quarte
 
 /** How long roll-ups are kept. Months and quarter years are kept for good. */
 export const partsKeptDays = 8;
+/** A week with many events is kept as long as its days, of which each has nearly as many values as the week. */
 export const weeksKeptDays = 100;
+export const longKeptWeek = 1_000;
 export const daysKeptDays = 400;
 
 /** No day of a tenant is longer, nor any with a change of its zone. */

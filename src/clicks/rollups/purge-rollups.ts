@@ -5,7 +5,7 @@ import { numberOfKept } from "../../links/trash/kept-row.ts";
 import type { GroupNumber, LinkNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { acrossTenants, type Db, ofTenant } from "../../sql/tenant-db.ts";
-import { daysKeptDays, grains, partsKeptDays, weeksKeptDays } from "./periods.ts";
+import { daysKeptDays, grains, longKeptWeek, partsKeptDays, weeksKeptDays } from "./periods.ts";
 import type { Subject } from "./write-rollups.ts";
 
 /**
@@ -70,7 +70,9 @@ async function purgePage(sql: Sql, subjects: readonly Subject[], purge: RollupPu
       .where("grain", "=", grain)
       .where("start", "<", purge.now - keptDays * dayMs);
   const parts = await older(grains.part, partsKeptDays).executeTakeFirst();
-  const weeks = await older(grains.week, weeksKeptDays).executeTakeFirst();
+  const weeks = await older(grains.week, weeksKeptDays)
+    .where((row) => row.or([row("itemised", "<", longKeptWeek), row("start", "<", purge.now - daysKeptDays * dayMs)]))
+    .executeTakeFirst();
   const days = await older(grains.day, daysKeptDays)
     .where((row) =>
       row.exists(
