@@ -101,6 +101,8 @@ export interface CoreOptions {
   readonly lockHeld?: boolean;
   /** Asked before each statement on SQLite; once true, work ends there. */
   readonly isStopping?: () => boolean;
+  /** For a thread that does long work: see `sql/turns.ts`. */
+  readonly givesWay?: boolean;
 }
 
 export async function openCore(config: Config, options: CoreOptions): Promise<Core> {
@@ -110,8 +112,11 @@ export async function openCore(config: Config, options: CoreOptions): Promise<Co
   const { QL_CODE_SALT: salt = "", QL_SECRET_KEYS: keys } = secrets;
   const dividesPool = options.serves && config.DATABASE_REPLICA_URL === undefined; // lookups use the replica
   const connections = dividesPool ? otherConnections(config) : config.QL_DATABASE_POOL;
-  const { isStopping, serves = false } = options;
-  const sql = await openSql(config, options.log, { connections, leavesLog: serves, ...(isStopping && { isStopping }) });
+  const { isStopping, serves = false, givesWay = false } = options;
+  const sql = await openSql(config, options.log, {
+    ...{ connections, givesWay, leavesLog: serves },
+    ...(isStopping && { isStopping }),
+  });
   try {
     if (config.embedded) await migrateEmbedded(config, sql, options.lockHeld ?? false);
     else await requireCurrentSchema(sql);

@@ -383,6 +383,20 @@ export const clicks: Mistakes = {
     to: "const from = at - (at % quarterMs);",
     tests: rollups,
   },
+  "part-of-a-large-row-left-out": {
+    file: "clicks/rollups/calendar.ts",
+    from: "until: until ?? period.until, bytes",
+    to: "until: (until ?? period.until) - 86_400_000, bytes",
+    tests: rollups,
+    only: "SQLite.*many values are added up in parts",
+  },
+  "large-row-written-before-its-end": {
+    file: "clicks/rollups/calendar.ts",
+    from: "if (!isLast || read <",
+    to: "if (read <",
+    tests: rollups,
+    only: "SQLite.*many values are added up in parts",
+  },
   "busy-week-deleted-after-100-days": {
     file: "clicks/rollups/purge-rollups.ts",
     from: 'row("itemised", "<", longKeptWeek)',

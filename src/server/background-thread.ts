@@ -31,6 +31,7 @@ async function handle(message: ToThread): Promise<void> {
     core = openCore(config, {
       log: createLog("silent", { write() {} }, false, () => 0),
       isStopping: () => isSet(message.stopping),
+      givesWay: true,
     });
     core.catch(() => {}); // reported to callers that send work
   } else if (message.kind === "close") {

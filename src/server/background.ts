@@ -98,15 +98,15 @@ const interruptMs = 2_000; // several statements, of at most a hundred rows each
 export function createBackground(core: Core): Background {
   const { config, clock } = core;
   if (config.embedded) return inTurns(core.resources, thread(config.source, clock));
-  // The database does most work itself. Reading the rows of an import is ours, and would keep visitors waiting.
-  const imports = thread({ ...config.source, QL_DATABASE_POOL: String(importConnections) }, clock);
-  const { importStep, stopSoon, close } = imports;
-  return inTurns(core.resources, { ...inDatabase(core), importStep, stopSoon, close });
+  // The database does most work itself. Reading the rows of an import and adding up clicks is ours, and would keep visitors waiting.
+  const own = thread({ ...config.source, QL_DATABASE_POOL: String(threadConnections) }, clock);
+  const { importStep, condenseClicks, stopSoon, close } = own;
+  return inTurns(core.resources, { ...inDatabase(core), importStep, condenseClicks, stopSoon, close });
 }
 
-const importConnections = 2;
+const threadConnections = 2;
 
-type InDatabase = Omit<Background, "importStep" | "stopSoon" | "close">;
+type InDatabase = Omit<Background, "importStep" | "condenseClicks" | "stopSoon" | "close">;
 
 /** The work itself, without the thread. Loaded when first used: on SQLite the thread has it, and not the server. */
 function inDatabase(core: Core): InDatabase {
@@ -131,7 +131,6 @@ function inDatabase(core: Core): InDatabase {
     findClickNotices: async () => (await work()).findClickNotices(),
     clean: async () => (await work()).clean(),
     applyBlocklist: async () => (await work()).applyBlocklist(),
-    condenseClicks: async (...given) => (await work()).condenseClicks(...given),
     purgeClicks: async (...given) => (await work()).purgeClicks(...given),
     forgetVisitors: async () => (await work()).forgetVisitors(),
     moveLog: async () => (await work()).moveLog(),

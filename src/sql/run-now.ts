@@ -30,7 +30,7 @@ export class SqliteNow extends SqliteAdapter {
   }
 }
 
-/** Undefined if the database is locked by another connection: then the statement has to wait. */
+/** Undefined if the statement has to wait: another connection has locked the database, or other work of the thread has its turn. */
 export type RunNow = (text: string, parameters: readonly unknown[]) => QueryResult<unknown> | undefined;
 
 /** Undefined if it cannot be run at once. */

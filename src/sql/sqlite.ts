@@ -15,6 +15,7 @@ import { systemClock } from "../base/clock.ts";
 import { SqliteNow } from "./run-now.ts";
 import type { Sql } from "./sql.ts";
 import type { SharedSchema } from "./tenant-db.ts";
+import { createTurns, type Turns } from "./turns.ts";
 import { logMostPages } from "./write-ahead-log.ts";
 
 /**
@@ -52,16 +53,19 @@ export interface SqliteOptions {
    * read what transactions write.
    */
   readonly oneConnection?: boolean;
+  /** For a thread that does long work: other work of the thread has its turn between statements (`turns.ts`), but not within a transaction. */
+  readonly givesWay?: boolean;
 }
 
 export function openSqlite(path: string, durability: Durability = "full", options: SqliteOptions = {}): Sql {
-  const { isStopping = () => false, leavesLog = false, oneConnection = false } = options;
+  const { isStopping = () => false, leavesLog = false, oneConnection = false, givesWay = false } = options;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   Database.MAX_QUERY_CACHE_SIZE = 500; // prepared statements, by their text; the default is 20
   const forStatements = connect(path, durability, leavesLog);
   const forTransactions = oneConnection ? forStatements : connect(path, durability, leavesLog);
-  const { db: statements } = kysely(forStatements, false, isStopping);
-  const { db: transactions, now } = kysely(forTransactions, true, isStopping);
+  const turns = givesWay ? createTurns() : undefined;
+  const { db: statements } = kysely(forStatements, false, isStopping, turns);
+  const { db: transactions, now } = kysely(forTransactions, true, isStopping, turns);
   return {
     dialect: "sqlite",
     db: statements,
@@ -119,8 +123,8 @@ function connect(path: string, durability: Durability, leavesLog: boolean): Data
   return database;
 }
 
-function kysely(database: Database, takeTurns: boolean, isStopping: () => boolean) {
-  const connection = new SqliteConnection(database, isStopping);
+function kysely(database: Database, takeTurns: boolean, isStopping: () => boolean, turns: Turns | undefined) {
+  const connection = new SqliteConnection(database, isStopping, turns);
   const now = new SqliteNow((text, parameters) => connection.runNow(text, parameters as SQLQueryBindings[]));
   const db = new Kysely<SharedSchema>({
     dialect: {
@@ -188,11 +192,13 @@ class SqliteDriver implements Driver {
 class SqliteConnection implements DatabaseConnection {
   readonly #database: Database;
   readonly #isStopping: () => boolean;
+  readonly #turns: Turns | undefined;
   readonly #returning = new WeakMap<Statement, boolean>();
 
-  constructor(database: Database, isStopping: () => boolean) {
+  constructor(database: Database, isStopping: () => boolean, turns: Turns | undefined) {
     this.#database = database;
     this.#isStopping = isStopping;
+    this.#turns = turns;
   }
 
   executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
@@ -206,6 +212,7 @@ class SqliteConnection implements DatabaseConnection {
 
   async #patiently<Row>(query: CompiledQuery, isStopping: () => boolean): Promise<QueryResult<Row>> {
     let end: number | undefined;
+    if (this.#isOthersTurn()) await this.#turns?.give();
     for (;;) {
       if (isStopping()) throw new Interrupted("the process is stopping");
       try {
@@ -219,8 +226,14 @@ class SqliteConnection implements DatabaseConnection {
     }
   }
 
-  /** Undefined if another connection has the lock. */
+  /** Others would wait for the lock, too. */
+  #isOthersTurn(): boolean {
+    return this.#turns?.isDue() === true && !this.#database.inTransaction;
+  }
+
+  /** Undefined if another connection has the lock, or others have their turn first. */
   runNow(text: string, parameters: SQLQueryBindings[]): QueryResult<unknown> | undefined {
+    if (this.#isOthersTurn()) return undefined;
     if (this.#isStopping()) throw new Interrupted("the process is stopping");
     try {
       return this.#run(text, parameters);

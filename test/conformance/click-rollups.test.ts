@@ -1,7 +1,7 @@
 /** Condensing: every roll-up equals what it was made from, whatever comes in between. */
 import { afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { quarterMs, utcDay } from "../../src/clicks/click.ts";
+import { dimensions, quarterMs, utcDay } from "../../src/clicks/click.ts";
 import { partMs } from "../../src/clicks/event-shelves.ts";
 import { grains, longKeptWeek, settledMs } from "../../src/clicks/rollups/periods.ts";
 import { purgeClicks } from "../../src/clicks/rollups/purge.ts";
@@ -240,6 +240,32 @@ onEachDatabase(({ create, openTwo }) => {
       expect(referrers.reduce((sum, [, { clicks: count }]) => sum + count, 0)).toBe(800);
       expect(day && clicksOf(day.tally)).toBe(800);
     });
+
+    test("weeks, months and quarter years of rows with many values are added up in parts", async () => {
+      const tenant = await tenantIn("UTC");
+      const [from, days] = [Date.UTC(2026, 7, 20), 14];
+      const [busy, ...quiet] = linksOf(6) as [LinkNumber, ...LinkNumber[]];
+      const manyValues = (click: TestClick, place: number): TestClick => ({
+        ...click,
+        facts: Object.fromEntries(dimensions.map((name) => [name, `${name} ${place % 290}`])) as TestClick["facts"],
+      });
+      const all = { from, until: from + days * dayMs };
+      const many = randomClicks(randomOf(21), { ...all, links: [busy], count: 3_600 });
+      await storeClicks(one(), tenant, [
+        ...many.map((click, place) => ({ ...manyValues(click, place), reason: 0, itemised: true })),
+        ...randomClicks(randomOf(22), { ...all, links: quiet, count: 700 }),
+      ]);
+      const now = from + 60 * dayMs;
+      // Parts of a day are made within some days.
+      for (const at of [from + 7 * dayMs, all.until + settledMs, now]) await condense(one(), { now: at });
+      await requireExact(tenant, now);
+      const rows = one().db.selectFrom("click_rollups").select(["grain", "packed"]).where("subject", "=", busy);
+      const ofDays = await rows.where("grain", "=", grains.day).execute();
+      // More than is read at once.
+      expect(ofDays.reduce((sum, { packed }) => sum + (packed?.length ?? 0), 0)).toBeGreaterThan(300_000);
+      const made = new Set((await storedRollups(one(), tenant)).map(({ grain }) => grain));
+      expect(made.has(grains.quarterYear)).toBe(true);
+    }, 60_000);
 
     test("links beyond 300 are summed up as other in groups, those with the most clicks are exact", async () => {
       const tenant = await tenantIn("UTC");

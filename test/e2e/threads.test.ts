@@ -1,4 +1,4 @@
-/** Threads of an embedded server end without work, and come back with it. */
+/** Threads of a server: what runs in them, and that they end without work, and come back with it. */
 import { expect, test } from "bun:test";
 import { manualClock } from "../../src/base/clock.ts";
 import { createLog } from "../../src/base/log.ts";
@@ -6,7 +6,10 @@ import { loadConfig } from "../../src/config/config.ts";
 import { openCore } from "../../src/core.ts";
 import { createBackground } from "../../src/server/background.ts";
 import { idleThreadMs } from "../../src/server/end-thread.ts";
+import { migrate } from "../../src/sql/migrate.ts";
+import { openPostgres } from "../../src/sql/postgres.ts";
 import { byCommand } from "../ground/actors.ts";
+import { sharedPostgres } from "../ground/postgres.ts";
 import { until } from "../ground/process.ts";
 import { tempFolder } from "../ground/temp.ts";
 
@@ -59,6 +62,28 @@ test("the background thread ends after a minute without work, and the next work 
     await background.close();
     await until("the second thread to end", async () => seen.ended === 2 || undefined);
     await expect(work()).rejects.toThrow("shutting down");
+  } finally {
+    await background.close();
+    await core.close();
+  }
+}, 120_000);
+
+test("on PostgreSQL clicks are condensed in the thread, not in that of the visitors", async () => {
+  using threads = watchThreads();
+  const { seen } = threads;
+  const postgres = await sharedPostgres();
+  const log = createLog("silent", { write() {} }, false, () => 0);
+  const url = await postgres.createDatabase("threads");
+  const sql = openPostgres(url, { connections: 1, patient: true }, log);
+  await migrate(sql);
+  await sql.close();
+  const core = await openCore(loadConfig({ DATABASE_URL: url, QL_CODE_SALT: crypto.randomUUID() }, "/"), { log });
+  const background = createBackground(core);
+  try {
+    await background.nearLimits();
+    expect(seen.started).toBe(0);
+    expect(await background.condenseClicks()).toEqual({ tenants: 0, events: 0 });
+    expect(seen.started).toBe(1);
   } finally {
     await background.close();
     await core.close();
