@@ -60,10 +60,24 @@ export const importExport: Mistakes = {
   },
   "old-clicks-imported-where-no-report-begins": {
     file: "import-export/click-history.ts",
-    from: "Math.max(firstNoon, created_at",
-    to: "Math.max(0, created_at",
+    from: "Math.max(firstNoon, Math.min(",
+    to: "Math.max(0, Math.min(",
     tests: ["test/e2e/import.test.ts"],
     only: "older than all reports",
+  },
+  "old-clicks-imported-as-a-day": {
+    file: "import-export/click-history.ts",
+    from: "is_total: 1 as const",
+    to: "is_total: 0 as const",
+    tests: ["test/e2e/import.test.ts"],
+    only: "SQLite.*have no day",
+  },
+  "old-clicks-begin-with-the-link-here": {
+    file: "import-export/click-history.ts",
+    from: "total.since ?? created_at",
+    to: "created_at",
+    tests: ["test/e2e/import.test.ts"],
+    only: "SQLite.*have no day",
   },
   "short-row-imported": {
     file: "import-export/records.ts",

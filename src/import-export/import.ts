@@ -211,12 +211,12 @@ function judge(row: Row<Fields>, settings: ImportSettings): Judged | Promise<Jud
   if ("problem" in row) return row;
   const { line, value } = row;
   const { createdAt: created, [pastClicks]: before } = value;
-  const past = before && parsePastClicks(before);
+  const createdAt = created === undefined || created === null ? undefined : fromIso(String(created));
+  if (createdAt !== undefined && Number.isNaN(createdAt)) return { line, problem: "createdAt: Must be a time." };
+  const past = before && parsePastClicks(before, createdAt);
   if (before !== undefined && past === undefined) {
     return { line, problem: `${before.field}: Must be a whole number of at least 0.` };
   }
-  const createdAt = created === undefined || created === null ? undefined : fromIso(String(created));
-  if (createdAt !== undefined && Number.isNaN(createdAt)) return { line, problem: "createdAt: Must be a time." };
   try {
     const isPlain = created === undefined && before === undefined;
     const input = parseNewLink(isPlain ? value : linkFieldsOf(value));

@@ -38,6 +38,7 @@ import { deletedEvents } from "./migrations/0034-deleted-events.ts";
 import { clickWeeks } from "./migrations/0035-click-weeks.ts";
 import { changesByOrder } from "./migrations/0036-changes-by-order.ts";
 import { quarterYears } from "./migrations/0037-quarter-years.ts";
+import { importedTotals } from "./migrations/0038-imported-totals.ts";
 import newFile from "./new-file.sql" with { type: "text" };
 import type { Dialect, Sql } from "./sql.ts";
 
@@ -84,6 +85,7 @@ const steps: Readonly<Record<string, (types: Types) => string[]>> = {
   "0035-click-weeks": clickWeeks,
   "0036-changes-by-order": changesByOrder,
   "0037-quarter-years": quarterYears,
+  "0038-imported-totals": importedTotals,
 };
 
 export interface Types {

@@ -336,7 +336,7 @@ CREATE TABLE click_history (
     until integer not null,
     source text not null,
     clicks integer not null,
-    visitors integer,
+    visitors integer, is_total integer not null default 1 check (is_total in (0, 1)),
     primary key (link, start, source)
   ) strict, without rowid;
 CREATE TABLE click_notices (
@@ -672,6 +672,7 @@ insert into schema_migrations (name, timestamp) values ('0034-deleted-events', '
 insert into schema_migrations (name, timestamp) values ('0035-click-weeks', '');
 insert into schema_migrations (name, timestamp) values ('0036-changes-by-order', '');
 insert into schema_migrations (name, timestamp) values ('0037-quarter-years', '');
+insert into schema_migrations (name, timestamp) values ('0038-imported-totals', '');
 insert into schema_migrations_lock (id, is_locked) values ('migration_lock', 0);
 insert into counters (name, next) values ('codes', 0);
 insert into counters (name, next) values ('links', 0);

@@ -667,6 +667,8 @@ export interface ClickHistoryTable {
   source: string;
   clicks: number;
   visitors: number | null;
+  /** 0: the clicks of a day. */
+  is_total: Generated<Flag>;
 }
 
 /** Something about a link's clicks that its tenant is told by email. */

@@ -177,8 +177,10 @@ onEachDatabase(({ open }) => {
       const day = (date: string) => naturalDay(Date.parse(`${date}T12:00:00Z`), "Europe/Berlin");
       const row = (date: string, clicks: number, visitors: number | null, source = "shlink") => {
         const { start, until: end } = day(date);
-        return { link, start, until: end, source, clicks, visitors };
+        return { link, start, until: end, source, clicks, visitors, is_total: 0 as const };
       };
+      const total = { visitors: null, is_total: 1 as const };
+      const { start } = day("2026-03-28");
       await ofTenant(sql.db, mine.id)
         .insertInto("click_history")
         .values([
@@ -186,13 +188,15 @@ onEachDatabase(({ open }) => {
           row("2026-03-29", 7, null),
           row("2026-03-29", 2, 1, "yourls"),
           row("2026-04-02", 99, 99),
-          { ...row("2026-03-28", 40, null, "kutt"), until: day("2026-03-28").start + 300 * dayMs },
+          { ...total, link, source: "kutt", clicks: 40, start, until: start + 300 * dayMs },
+          // Of a link that was created just before the import.
+          { ...total, link, source: "bitly", clicks: 7_000, start: start + 7, until: start + 9 },
         ])
         .execute();
       const query = parseReport({ from: "2026-03-28", to: "2026-03-30", interval: "day" }, "Europe/Berlin", now);
       const report = await reportOn(sql, manualClock(now), mine.id, { kind: "tenant" }, query);
       expect(report.totals.clicks).toBe(0);
-      expect(report.imported).toMatchObject({ clicks: 54, visitors: 4, undated: 40 });
+      expect(report.imported).toMatchObject({ clicks: 7_054, visitors: 4, undated: 7_040 });
       expect(report.imported?.series.map(({ start, clicks, visitors }) => [start, clicks, visitors])).toEqual([
         [day("2026-03-28").start, 5, 3],
         [day("2026-03-29").start, 9, 1],

@@ -290,6 +290,8 @@ onEachDatabase(({ create }) => {
       expect([new Set(groupNumbers).size, groupNumbers.length]).toEqual([3, 3]);
       expect(groupNumbers.every((number) => Number.isSafeInteger(number) && number < 0)).toBe(true);
       expect(await run(sql, "select distinct facts from links")).toEqual([{ facts: 1 }]);
+      // No version wrote days, however short the period of a total is.
+      expect(await run(sql, "select is_total from click_history")).toEqual([{ is_total: 1 }]);
       const feed = createFeed(sql);
       const end = await feed.end();
       const links = createLinks({

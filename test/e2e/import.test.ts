@@ -121,6 +121,25 @@ describe.each([...databases])("importing into %s", (database) => {
       }
     });
 
+    /** What a report on the last days says about clicks imported for this link alone. */
+    const importedOf = async (code: string) => {
+      const { id } = JSON.parse(must(await site.cli("link", "get", code, "--json"))) as LinkBody;
+      const reply = await site.call("GET", `/api/links/${id}/stats?from=2024-03-01&interval=month`);
+      const { imported } = reply.json<{ imported: { undated: number; series: { start: string; clicks: number }[] } }>();
+      const dated = imported.series.filter(({ clicks }) => clicks > 0);
+      return { undated: imported.undated, dated };
+    };
+
+    test("have no day, whenever the link was created here: not even those of a file without dates", async () => {
+      await take(file("source,target,hits\n/blogg/,https://example.com/blogg,7000\n"));
+      expect(await importedOf("blogg")).toEqual({ undated: 7_000, dated: [] });
+      await site.create({ url: "https://example.com/lately", code: "lately" });
+      expect(await take(file(`${shlinkColumns}\n${shlinkRow("lately", "77")}\n`))).toMatchObject({ present: 1 });
+      expect(await importedOf("lately")).toEqual({ undated: 77, dated: [] });
+      // The date of the file, and not that of the link.
+      expect(await history("lately")).toEqual([["lately", "shlink", 77, Date.parse("2024-03-05T10:11:12Z")]]);
+    });
+
     test("are replaced when the link is imported again, and counted once", async () => {
       const first = file(`${shlinkColumns}\n${shlinkRow("twice", "12")}\n`);
       await take(first);

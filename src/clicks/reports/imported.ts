@@ -6,12 +6,10 @@ import { quarterMs } from "../click.ts";
 import type { Span } from "./query.ts";
 import type { SeriesPoint } from "./report.ts";
 import type { SubjectScope } from "./scope.ts";
-import { hourMs } from "./zones.ts";
 
 /**
- * Clicks from another shortener. They are never part of the totals: they were counted by other rules. Some shorteners tell
- * their days, others only a total since the link was created. A period counts where it begins; it is part of the series if
- * it is a day at most.
+ * Clicks from another shortener. They are never part of the totals: they were counted by other rules. A row says whether it is a day,
+ * or a total since the link was created. It counts where it begins, and only days are part of the series.
  */
 export interface ImportedClicks {
   readonly clicks: number;
@@ -20,9 +18,6 @@ export interface ImportedClicks {
   readonly undated: number;
   readonly series: readonly SeriesPoint[];
 }
-
-/** The longest day. */
-const dayMostMs = 25 * hourMs;
 
 export async function importedOf(
   { db }: Sql,
@@ -34,21 +29,20 @@ export async function importedOf(
   // Imported clicks have no tags, and are rarely asked for by domain.
   if (subject.kind === "domain" || subject.kind === "tag") return null;
   const start = raw<number>`start - start % ${raw.lit(quarterMs)}`;
-  const isDay = raw<number>`case when until - start <= ${raw.lit(dayMostMs)} then 1 else 0 end`;
   let query = ofTenant(db, tenant)
     .selectFrom("click_history")
     .select((row) => [
       start.as("quarter"),
-      isDay.as("is_day"),
+      "is_total",
       row.fn.sum<number | string>("clicks").as("clicks"),
       row.fn.sum<number | string | null>("visitors").as("visitors"),
     ])
     .where("start", ">=", from)
     .where("start", "<", to)
-    .groupBy([start, isDay]);
+    .groupBy([start, "is_total"]);
   if (link !== undefined) query = query.where("link", "=", link);
-  const rows = (await query.execute()).map(({ quarter, is_day, clicks, visitors }) => ({
-    ...{ start: Number(quarter), isDay: Number(is_day) === 1 },
+  const rows = (await query.execute()).map(({ quarter, is_total, clicks, visitors }) => ({
+    ...{ start: Number(quarter), isDay: Number(is_total) === 0 },
     ...{ clicks: Number(clicks), visitors: Number(visitors ?? 0) },
   }));
   const sum = (some: readonly SeriesPoint[], name: "clicks" | "visitors") =>
