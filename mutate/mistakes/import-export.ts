@@ -79,6 +79,13 @@ export const importExport: Mistakes = {
     tests: ["test/e2e/import.test.ts"],
     only: "SQLite.*have no day",
   },
+  "link-created-in-the-future": {
+    file: "import-export/import.ts",
+    from: "at > now + aheadMostMs",
+    to: "false",
+    tests: ["test/e2e/import.test.ts"],
+    only: "SQLite.*creation date in the future",
+  },
   "short-row-imported": {
     file: "import-export/records.ts",
     from: "if (cells.length !== names.length) {",

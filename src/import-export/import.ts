@@ -211,8 +211,8 @@ function judge(row: Row<Fields>, settings: ImportSettings): Judged | Promise<Jud
   if ("problem" in row) return row;
   const { line, value } = row;
   const { createdAt: created, [pastClicks]: before } = value;
-  const createdAt = created === undefined || created === null ? undefined : fromIso(String(created));
-  if (createdAt !== undefined && Number.isNaN(createdAt)) return { line, problem: "createdAt: Must be a time." };
+  const createdAt = created === undefined || created === null ? undefined : creationOf(created, settings.now());
+  if (typeof createdAt === "string") return { line, problem: `createdAt: ${createdAt}` };
   const past = before && parsePastClicks(before, createdAt);
   if (before !== undefined && past === undefined) {
     return { line, problem: `${before.field}: Must be a whole number of at least 0.` };
@@ -236,6 +236,16 @@ function judge(row: Row<Fields>, settings: ImportSettings): Judged | Promise<Jud
 }
 
 type Judged = WantedRow | RefusedRow;
+
+/** A time without an offset counts as UTC. If it was written in another zone, it is up to this much ahead. */
+const aheadMostMs = 14 * 3_600_000;
+
+/** Or what is wrong with it. */
+function creationOf(created: unknown, now: number): number | string {
+  const at = fromIso(String(created));
+  if (Number.isNaN(at)) return "Must be a time.";
+  return at > now + aheadMostMs ? "Must not be in the future." : Math.min(at, now);
+}
 
 function wantedRow(
   line: number,

@@ -176,6 +176,18 @@ describe.each([...databases])("importing into %s", (database) => {
     expect(JSON.parse(shop)).toMatchObject({ title: "Shop", expiresAt: null, createdAt: "2023-01-02T03:04:05.000Z" });
   }, 60_000);
 
+  test("a creation date in the future refuses the row; one that is hours ahead was written in another zone", async () => {
+    const soon = new Date(Date.now() + 13 * 3_600_000).toISOString();
+    const rows = [`2030-01-02T03:04:05Z,https://example.com/1,ahead-a`, `${soon},https://example.com/2,ahead-b`];
+    const content = ["createdAt,url,code", ...rows].join("\n");
+    expect(await take(file(content), "--dry-run")).toMatchObject({ made: 1, refused: 1 });
+    const taken = await take(file(content));
+    expect(taken).toMatchObject({ made: 1, refused: 1 });
+    expect(taken.said).toContain("createdAt: Must not be in the future.");
+    const { createdAt } = JSON.parse(must(await site.cli("link", "get", "ahead-b", "--json"))) as { createdAt: string };
+    expect(Date.parse(createdAt)).toBeLessThanOrEqual(Date.now());
+  });
+
   test("bad rows are reported with their lines, in a file too, and the good ones are imported", async () => {
     const errors = join(folder, `errors-${++files}`);
     const path = file(
