@@ -50,6 +50,27 @@ export const cli: Mistakes = {
     tests: drawing,
     only: "claims no change",
   },
+  "people-called-bots": {
+    file: "cli/stats-drawing.ts",
+    from: "bot + head + prefetch + preview]",
+    to: "bot + head + prefetch + preview + fallback + over]",
+    tests: drawing,
+    only: "does not call people bots",
+  },
+  "most-of-a-week-named-as-a-day": {
+    file: "cli/stats-drawing.ts",
+    from: "pointName(top.start, about)",
+    to: "time(top)",
+    tests: drawing,
+    only: "most clicks for what it is",
+  },
+  "other-period-of-another-workspace": {
+    file: "cli/stats.ts",
+    from: 'tenant === "default" ? []',
+    to: 'tenant !== "default" ? []',
+    tests: ["test/e2e/stats-command.test.ts"],
+    only: "SQLite.*names the command",
+  },
   "percent-rounded-up": {
     file: "cli/progress.ts",
     from: "Math.floor(share * 100)",

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import type { LinkId } from "../base/ids.ts";
 import type { ClickReport } from "../clicks/reports/report.ts";
-import { statsLines } from "./stats-drawing.ts";
+import { type StatsTitle, statsLines } from "./stats-drawing.ts";
 
 const start = Date.parse("2026-03-28T23:00:00Z");
 const hourMs = 3_600_000;
 const report: ClickReport = {
-  ...{ from: start, to: start + 95 * hourMs, subject: { kind: "tenant" }, reasons: {} },
+  ...{ from: start, to: start + 95 * hourMs, subject: { kind: "tenant" }, reasons: { counted: 40, bot: 1 } },
   ...{ itemised: null, sampled: null, visitorsCapped: null, imported: null },
   totals: { clicks: 40, visitors: 30, bots: 1 },
   series: [0, 1, 2, 37].map((clicks, day) => ({ start: start + day * 24 * hourMs, clicks, visitors: 0 })),
@@ -26,7 +26,10 @@ const report: ClickReport = {
     ...{ series: [], itemised: null, sampled: null, visitorsCapped: null },
   },
 };
-const about = { title: "acme", zone: "Europe/Berlin", interval: "day" } as const;
+const about: StatsTitle = {
+  ...{ title: "acme", zone: "Europe/Berlin", interval: "day", traffic: "people" },
+  ...{ command: "quicklink stats --tenant acme", importedBefore: null },
+};
 const plain = { columns: 60, colours: false };
 
 describe("a report in the terminal", () => {
@@ -34,7 +37,8 @@ describe("a report in the terminal", () => {
     expect(statsLines(report, about, plain)).toEqual([
       "acme                 29 Mar 2026 – 1 Apr 2026, Europe/Berlin",
       "",
-      "40 clicks ▲ 100%    30 daily visitors ▼ 50%    1 bot click",
+      "40 clicks ▲ 100%    30 daily visitors ▼ 50%",
+      "Not counted: bots and previews 1",
       "against 25 Mar 2026 – 28 Mar 2026: 20 clicks, 60 daily",
       "visitors",
       "",
@@ -86,6 +90,38 @@ describe("a report in the terminal", () => {
     expect(lines[0]).toEndWith("29 Mar 2026 00:00 – 2 Apr 2026 00:00, Europe/Berlin");
   });
 
+  test("names the interval with the most clicks for what it is", () => {
+    const most = (interval: "hour" | "week" | "month") =>
+      statsLines(report, { ...about, interval }, plain).find((line) => line.startsWith("Most"));
+    expect((["hour", "week", "month"] as const).map(most)).toEqual([
+      "Most: 37 clicks, 1 Apr 2026, 01:00",
+      "Most: 37 clicks, week from 1 Apr 2026",
+      "Most: 37 clicks, April 2026",
+    ]);
+  });
+
+  test("does not call people bots who were sent to the fallback", () => {
+    const reasons = {
+      counted: 40,
+      bot: 1,
+      head: 1,
+      prefetch: 1,
+      preview: 1,
+      fallback: 1_200,
+      over_quota: 3,
+      unknown: 5,
+    };
+    const totals = { clicks: 40, visitors: 30, bots: 1_212 };
+    const shown = (traffic: "people" | "all") =>
+      statsLines({ ...report, previous: null, reasons, totals }, { ...about, traffic }, { ...plain, columns: 150 })[3];
+    const parts =
+      "bots and previews 4, to the fallback after expiry 1,200, to the fallback beyond the limit 3, reason not known 5";
+    expect(shown("people")).toBe(`Not counted: ${parts}`);
+    expect(shown("all")).toBe(`Clicks that do not count: ${parts}`);
+    const none = statsLines({ ...report, previous: null, reasons: { counted: 40 } }, about, plain);
+    expect(none.slice(2, 4)).toEqual(["40 clicks    30 daily visitors", ""]);
+  });
+
   test("is never wider than the terminal, and has no escapes from values", () => {
     const wide = {
       ...report,
@@ -106,7 +142,7 @@ describe("a report in the terminal", () => {
     expect(coloured).toContain("\u001b[36m");
     expect(coloured).toContain("Counted from 1 in 4 clicks: within 1.2% of the total.");
     expect(coloured).toContain("on 1 day there were too many to recognise new ones.");
-    expect(coloured).toContain("The filter is known for 39 of 40 clicks in this period.");
+    expect(coloured).toContain("It is known for 39 of 40 clicks in this period whether they match.");
     // Colours change nothing but the colour.
     const escapes = new RegExp(`${String.fromCharCode(27)}\\[\\d+m`, "g");
     expect(coloured.replace(escapes, "")).toBe(statsLines(wide, about, { columns: 80, colours: false }).join("\n"));
@@ -150,24 +186,24 @@ describe("a report in the terminal", () => {
         ...plain,
         columns: 99,
       });
-      return [...lines.slice(2, 4), ...lines.slice(lines.indexOf("link") + 1)];
+      return [...lines.slice(2, 5), ...lines.slice(lines.indexOf("link") + 1)];
     };
     const known = (clicks: number, of: number) => ({ clicks, of, notInSeries: 0 });
-    const figures = "40 clicks    30 daily visitors    1 bot click";
+    const figures = ["40 clicks    30 daily visitors", "Not counted: bots and previews 1"];
     const bar = "  spring  ██████████████████████████████  20  50%";
     expect(shown(known(90, 90), known(0, 2_773))).toEqual([
-      ...[figures, "against 25 Mar 2026 – 28 Mar 2026: not known", bar, ""],
-      "The filter is known for 0 of 2,773 clicks in the compared period.",
+      ...[...figures, "against 25 Mar 2026 – 28 Mar 2026: not known", bar, ""],
+      "It is known for 0 of 2,773 clicks in the compared period whether they match.",
     ]);
     expect(shown(known(90, 90), known(2_000, 2_773))).toEqual([
-      ...[figures, "against 25 Mar 2026 – 28 Mar 2026: at least 20 clicks, 60 daily visitors", bar, ""],
-      "The filter is known for 2,000 of 2,773 clicks in the compared period.",
+      ...[...figures, "against 25 Mar 2026 – 28 Mar 2026: at least 20 clicks, 60 daily visitors", bar, ""],
+      "It is known for 2,000 of 2,773 clicks in the compared period whether they match.",
     ]);
     expect(shown(known(80, 90), known(70, 70))).toEqual([
-      ...[figures, "against 25 Mar 2026 – 28 Mar 2026: 20 clicks, 60 daily visitors", bar, ""],
-      "The filter is known for 80 of 90 clicks in this period.",
+      ...[...figures, "against 25 Mar 2026 – 28 Mar 2026: 20 clicks, 60 daily visitors", bar, ""],
+      "It is known for 80 of 90 clicks in this period whether they match.",
     ]);
-    expect(shown(known(90, 90), known(70, 70))[2]).toBe(`${bar}  ▲ 100%`);
+    expect(shown(known(90, 90), known(70, 70))[3]).toBe(`${bar}  ▲ 100%`);
   });
 
   test("says what to do when there are no clicks", () => {
@@ -175,16 +211,29 @@ describe("a report in the terminal", () => {
     expect(empty.join("\n")).toContain("Open a short link in a browser");
   });
 
+  test("of a link whose clicks were all counted elsewhere, before, says so", () => {
+    const importedBefore = { clicks: 12, since: Date.parse("2024-03-05T09:11:12Z") };
+    const none = { ...report, totals: { clicks: 0, visitors: 0, bots: 0 } };
+    const lines = statsLines(none, { ...about, importedBefore }, { ...plain, columns: 99 });
+    expect(lines).toContain("Imported from another shortener, before this period: 12 clicks, from 5 Mar 2024 on.");
+  });
+
   test("does not say that there are no clicks when the filter is not known for them", () => {
-    const period = ["", "For another period: quicklink stats --from 2026-01-01 --to 2026-01-31"];
+    const period = ["", "For another period: quicklink stats --tenant acme --from 2026-01-01 --to 2026-01-31"];
     const shown = (clicks: number, of: number) => {
       const itemised = { clicks, of, notInSeries: 0 };
       const none = { ...report, itemised, totals: { clicks: 0, visitors: 0, bots: 0 } };
       return statsLines(none, about, { ...plain, columns: 99 }).slice(2);
     };
-    expect(shown(0, 5_485)).toEqual(["The filter is known for 0 of 5,485 clicks in this period.", ...period]);
+    expect(shown(0, 5_485)).toEqual([
+      "It is known for 0 of 5,485 clicks in this period whether they match.",
+      ...period,
+    ]);
     expect(shown(85, 5_485)).toEqual([
-      ...["No clicks match the filter in this period.", "The filter is known for 85 of 5,485 clicks in this period."],
+      ...[
+        "No clicks match the filter in this period.",
+        "It is known for 85 of 5,485 clicks in this period whether they match.",
+      ],
       ...period,
     ]);
     expect(shown(5_485, 5_485)).toEqual(["No clicks match the filter in this period.", ...period]);

@@ -1,5 +1,7 @@
 import { printable } from "../base/printable.ts";
 import { isPartlyKnown } from "../clicks/reports/itemised.ts";
+import { pointName } from "../clicks/reports/point-names.ts";
+import type { Traffic } from "../clicks/reports/query.ts";
 import type { Breakdown, BreakdownValue, ClickReport, PreviousReport, SeriesPoint } from "../clicks/reports/report.ts";
 import type { Interval } from "../clicks/reports/zones.ts";
 
@@ -17,6 +19,11 @@ export interface StatsTitle {
   readonly title: string;
   readonly zone: string;
   readonly interval: Interval;
+  readonly traffic: Traffic;
+  /** What to enter for the same report on another period, up to the period. */
+  readonly command: string;
+  /** Clicks from another shortener that are older than the period, if the report is empty. */
+  readonly importedBefore: { readonly clicks: number; readonly since: number } | null;
 }
 
 const blocks = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
@@ -47,17 +54,17 @@ export function statsLines(report: ClickReport, about: StatsTitle, layout: Stats
     ? [`${paint.bold(title)}${" ".repeat(columns - title.length - period.length)}${paint.dim(period)}`]
     : [paint.bold(cut(title, columns)), paint.dim(cut(period, columns))];
   lines.push("");
-  if (totals.clicks === 0 && totals.bots === 0) return [...lines, ...emptyLines(report, columns)];
+  if (totals.clicks === 0 && totals.bots === 0) return [...lines, ...emptyLines(report, about, columns)];
   lines.push(
     ...joined(
       [
         figure(totals.clicks, "click", compared?.clicks, paint),
         figure(totals.visitors, "daily visitor", compared?.visitors, paint),
-        figure(totals.bots, "bot click", undefined, paint),
       ],
       columns,
     ),
   );
+  lines.push(...wrapped(notCountedOf(report, about), columns));
   if (previous) {
     const before = `against ${periodOf(previous, about)}: ${totalsBefore(previous)}`;
     lines.push(...wrapped(before, columns).map(paint.dim));
@@ -86,6 +93,20 @@ export function statsLines(report: ClickReport, about: StatsTitle, layout: Stats
   return notes.length === 0 ? lines : [...lines, "", ...notes.map(paint.dim)];
 }
 
+/** `bots` of a report has all clicks that do not count, also those of people who were sent to the fallback. */
+function notCountedOf({ reasons }: ClickReport, { traffic }: StatsTitle): string {
+  const { bot = 0, head = 0, prefetch = 0, preview = 0, fallback = 0, over_quota: over = 0, unknown = 0 } = reasons;
+  const parts = [
+    ["bots and previews", bot + head + prefetch + preview],
+    ["to the fallback after expiry", fallback],
+    ["to the fallback beyond the limit", over],
+    ["reason not known", unknown],
+  ] as const;
+  const named = parts.flatMap(([name, clicks]) => (clicks > 0 ? [`${name} ${grouped(clicks)}`] : []));
+  if (named.length === 0) return "";
+  return `${traffic === "people" ? "Not counted" : "Clicks that do not count"}: ${named.join(", ")}`;
+}
+
 function totalsBefore({ totals, itemised }: PreviousReport): string {
   if (isPartlyKnown(itemised) && itemised.clicks === 0) return "not known";
   const counts = `${counted(totals.clicks, "click")}, ${counted(totals.visitors, "daily visitor")}`;
@@ -109,7 +130,8 @@ function notesOf({ itemised, previous, sampled, imported, visitorsCapped }: Clic
     [previous?.itemised, "the compared period"],
   ] as const) {
     if (!isPartlyKnown(known)) continue;
-    notes.push(`The filter is known for ${grouped(known.clicks)} of ${counted(known.of, "click")} in ${period}.`);
+    const share = `${grouped(known.clicks)} of ${counted(known.of, "click")}`;
+    notes.push(`It is known for ${share} in ${period} whether they match.`);
   }
   if (sampled) {
     notes.push(
@@ -120,9 +142,13 @@ function notesOf({ itemised, previous, sampled, imported, visitorsCapped }: Clic
   return notes;
 }
 
-function emptyLines(report: ClickReport, columns: number): string[] {
+function emptyLines(report: ClickReport, about: StatsTitle, columns: number): string[] {
   const { itemised, imported } = report;
-  const period = "For another period: quicklink stats --from 2026-01-01 --to 2026-01-31";
+  const { command, importedBefore } = about;
+  const period = `For another period: ${command} --from 2026-01-01 --to 2026-01-31`;
+  const clicksBefore =
+    importedBefore &&
+    `${counted(importedBefore.clicks, "click")}, from ${dateOf(importedBefore.since, about, false)} on`;
   // There are clicks. Those that are known do not match.
   const unmatched = itemised && [
     ...(itemised.clicks > 0 ? ["No clicks match the filter in this period."] : []),
@@ -132,6 +158,7 @@ function emptyLines(report: ClickReport, columns: number): string[] {
   const none = [
     "No clicks in this period.",
     ...(imported ? [`Imported from another shortener: ${counted(imported.clicks, "click")}.`] : []),
+    ...(clicksBefore ? [`Imported from another shortener, before this period: ${clicksBefore}.`] : []),
     ...["", "Open a short link in a browser; its click is shown here a second later.", period],
   ];
   const lines = unmatched && itemised.of > 0 ? unmatched : none;
@@ -207,8 +234,10 @@ function sparkLines(series: readonly SeriesPoint[], about: StatsTitle, columns: 
   const blockOf = (sum: number) =>
     sum === 0 ? blocks[0] : blocks[Math.min(7, Math.max(1, Math.round((sum / most) * 7)))];
   const line = sums.map((sum) => (blockOf(sum) ?? "").repeat(wide)).join("");
-  const time = (point: SeriesPoint | undefined) =>
-    point === undefined ? "" : dateOf(point.start, about, isShort(about));
+  const time = (point: SeriesPoint | undefined) => {
+    if (point === undefined) return "";
+    return about.interval === "month" ? pointName(point.start, about) : dateOf(point.start, about, isShort(about));
+  };
   const [first, last] = [time(series[0]), series.length > 1 ? time(series.at(-1)) : ""];
   const axis =
     first.length + last.length + 1 > line.length
@@ -218,7 +247,8 @@ function sparkLines(series: readonly SeriesPoint[], about: StatsTitle, columns: 
     (best: SeriesPoint | undefined, one) => (one.clicks > (best?.clicks ?? 0) ? one : best),
     undefined,
   );
-  const peak = top === undefined ? [] : [cut(`Most: ${counted(top.clicks, "click")}, ${time(top)}`, columns)];
+  const peak =
+    top === undefined ? [] : [cut(`Most: ${counted(top.clicks, "click")}, ${pointName(top.start, about)}`, columns)];
   return [paint.cyan(line), paint.dim(axis), ...peak.map(paint.dim)];
 }
 

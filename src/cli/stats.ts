@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { importedBefore } from "../clicks/reports/imported.ts";
 import { storedFilters } from "../clicks/reports/link-filter.ts";
 import { comparisons, parseReport, type ReportParams } from "../clicks/reports/query.ts";
 import { reportOn } from "../clicks/reports/report.ts";
@@ -46,9 +47,27 @@ export function statsCommand(): Command {
           colours: stdout.isTTY === true && stdout.hasColors?.() === true,
         };
         const title = link === undefined ? tenant.slug : shortUrl(core.config.baseUrl, link);
-        for (const line of statsLines(report, { title, zone: query.zone, interval: query.interval }, layout)) {
-          printDrawing(line);
-        }
+        const about = {
+          ...{ title, zone: query.zone, interval: query.interval, traffic: query.traffic },
+          command: commandOf(code, options),
+          importedBefore:
+            query.filters.length > 0 ? null : await importedBefore(core.sql, tenant.id, link?.id, query.from),
+        };
+        for (const line of statsLines(report, about, layout)) printDrawing(line);
       }),
     );
 }
+
+/** The same command for another period. A filter is a list, so what follows it must be an option. */
+function commandOf(code: string | undefined, { tenant, zone, filter = [] }: Given): string {
+  const words = [
+    ...["quicklink", "stats", ...(code === undefined ? [] : [code])],
+    ...(tenant === "default" ? [] : ["--tenant", tenant]),
+    ...(zone === undefined ? [] : ["--zone", zone]),
+    ...(filter.length === 0 ? [] : ["--filter", ...filter]),
+  ];
+  return words.map(inShell).join(" ");
+}
+
+/** As a shell reads one word. */
+const inShell = (word: string): string => (/^[\w./:,=@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

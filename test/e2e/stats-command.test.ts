@@ -1,7 +1,9 @@
 /** `quicklink stats` on clicks that a real server recorded. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { until } from "../ground/process.ts";
+import { tempFolder } from "../ground/temp.ts";
 import { type Names, startNames } from "./posts.ts";
 import { databases, must, type Site, startSite } from "./servers.ts";
 
@@ -111,6 +113,40 @@ for (const database of databases) {
       expect(await wrong("never-was")).toContain("Give the short address of a link, such as links.example.com/sale.");
       const strange = await site.cli("link", "history", "on-domain", "--tenant", "stranger");
       expect([strange.code, strange.stderr]).toEqual([1, expect.not.stringContaining(host)]);
+    });
+
+    test("says what became of visits that did not count: who finds a limit used up is no bot", async () => {
+      const key = await site.tenant("limited");
+      const body = { url: "https://example.com/", fallbackUrl: "https://example.com/full", hitsPerMonth: 2 };
+      const { code } = (await site.call("POST", "/api/links", { key, body })).json<{ code: string }>();
+      for (let visit = 0; visit < 4; visit++) expect((await site.visit(`/${code}`)).status).toBe(302);
+      const lines = await until("the clicks to be stored", async () => {
+        const output = must(await site.cli("stats", code, "--tenant", "limited"));
+
+        return output.includes("limit 2") ? output.split("\n") : undefined;
+      });
+      expect(lines.slice(2, 4)).toEqual([
+        "2 clicks    1 daily visitor",
+        "Not counted: to the fallback beyond the limit 2",
+      ]);
+    });
+
+    test("of a link without clicks names the command for this link, and clicks that were imported before", async () => {
+      const path = join(tempFolder("stats"), "shlink.csv");
+      const row = "2024-03-05T10:11:12Z,s.example,guide,https://s.example/guide,https://example.com/guide,,,12";
+      writeFileSync(path, `createdAt,domain,shortCode,shortUrl,longUrl,title,tags,visits\n${row}\n`);
+      must(await site.cli("import", path, "--tenant", "stranger"));
+      const empty = must(await site.cli("stats", "guide", "--tenant", "stranger", "--zone", "Europe/Berlin"));
+      const words = empty.replaceAll(/\s+/g, " ");
+      expect(words).toContain("before this period: 12 clicks, from 5 Mar 2024 on.");
+      expect(words).toContain("quicklink stats guide --tenant stranger --zone Europe/Berlin --from 2026-01-01");
+      const filtered = must(
+        await site.cli("stats", "guide", "--tenant", "stranger", "--filter", "utm_campaign=it's on"),
+      );
+      expect(filtered.replaceAll(/\s+/g, " ")).toContain(`--filter 'utm_campaign=it'\\''s on' --from`);
+      expect(filtered).not.toContain("another shortener");
+      const others = must(await site.cli("stats", link.code, "--from", "2026-01-01", "--to", "2026-01-31"));
+      expect(others).not.toContain("another shortener");
     });
 
     test("of another tenant has nothing, and says what to do", async () => {

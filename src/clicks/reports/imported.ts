@@ -1,5 +1,5 @@
 import { sql as raw } from "kysely";
-import type { TenantId } from "../../base/ids.ts";
+import type { LinkId, TenantId } from "../../base/ids.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { ofTenant } from "../../sql/tenant-db.ts";
 import { quarterMs } from "../click.ts";
@@ -55,4 +55,25 @@ export async function importedOf(
     undated: clicks - sum(days, "clicks"),
     series: toSeries(days),
   };
+}
+
+/** Of a link, or of all links, that began before this moment. Null: none. */
+export async function importedBefore(
+  { db }: Sql,
+  tenant: TenantId,
+  link: LinkId | undefined,
+  before: number,
+): Promise<{ clicks: number; since: number } | null> {
+  const own = ofTenant(db, tenant);
+  let query = own
+    .selectFrom("click_history")
+    .select((row) => [row.fn.sum<number | string | null>("clicks").as("clicks"), row.fn.min("start").as("since")])
+    .where("start", "<", before);
+  if (link !== undefined) {
+    const row = await own.selectFrom("links").select("number").where("id", "=", link).executeTakeFirst();
+    if (row === undefined || row.number === null) return null;
+    query = query.where("link", "=", row.number);
+  }
+  const { clicks, since } = await query.executeTakeFirstOrThrow();
+  return since === null ? null : { clicks: Number(clicks), since: Number(since) };
 }
