@@ -18,3 +18,11 @@ test("a chart of nothing, of one point and of many draws only numbers, and label
   }
   expect(bar(0)).toContain('width="0.5"');
 });
+
+test("the labels at both ends of the axis stay inside the picture", () => {
+  const points = Array.from({ length: 13 }, (_, i) => ({ label: `label ${i}`, value: i }));
+  const [wide] = chartSizes;
+  if (wide === undefined) throw new Error("no size");
+  const anchors = [...lineChart(points, "a chart", wide).matchAll(/text-anchor="(\w+)">label/g)].map(([, how]) => how);
+  expect(anchors).toEqual(["start", "middle", "middle", "middle", "end"]);
+});

@@ -45,7 +45,7 @@ export function lineChart(points: readonly ChartPoint[], name: string, size: Cha
     ...points.flatMap(({ label }, place) =>
       place % every === 0
         ? [
-            `<text class="axis" x="${round(x(place))}" y="${height - 8}" text-anchor="${place === 0 ? "start" : "middle"}">${escapeHtml(label)}</text>`,
+            `<text class="axis" x="${round(x(place))}" y="${height - 8}" text-anchor="${anchorOf(place, points.length)}">${escapeHtml(label)}</text>`,
           ]
         : [],
     ),
@@ -58,6 +58,10 @@ export function lineChart(points: readonly ChartPoint[], name: string, size: Cha
     "</svg>",
   ].join("");
 }
+
+/** The labels at both ends stay inside the picture. */
+const anchorOf = (place: number, count: number): string =>
+  place === 0 ? "start" : place === count - 1 ? "end" : "middle";
 
 /** From 0 to 100. */
 export const bar = (share: number): string =>

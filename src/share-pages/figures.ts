@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { type Clock, dayMs } from "../base/clock.ts";
 import type { TenantId } from "../base/ids.ts";
+import type { BreakdownName } from "../clicks/click.ts";
 import type { ClickFilter } from "../clicks/reports/filters.ts";
 import { parseReport, type ReportQuery } from "../clicks/reports/query.ts";
 import type { ClickReport } from "../clicks/reports/report.ts";
@@ -35,7 +36,7 @@ export interface SharedFigures {
 }
 
 export interface SharedBreakdown {
-  readonly name: string;
+  readonly name: BreakdownName;
   readonly values: readonly { readonly value: string; readonly clicks: number }[];
   readonly none: number;
   /** Of values that are not listed, or not known. */
@@ -65,9 +66,11 @@ export function createFigures(settings: FigureSettings): FiguresOf {
     const zone = await zoneOf(share.tenantId);
     const now = clock.now();
     const first = (localDay(zone, now) - share.days + 1) * dayMs;
+    // A share of people has no bots to break down. Old ones may still ask for it.
+    const breakdowns = share.breakdowns.filter((name) => name !== "bot");
     const params = {
       ...{ from: new Date(first).toISOString().slice(0, 10), traffic: "people" as const, limit: valuesMost },
-      ...{ filter: share.filters, breakdown: share.breakdowns.join(",") },
+      ...{ filter: share.filters, breakdown: breakdowns.join(",") },
     };
     const parsed = parseReport(params, zone, now);
     const query = { ...parsed, filters: storedFilters(parsed.filters) };
@@ -85,7 +88,7 @@ export function createFigures(settings: FigureSettings): FiguresOf {
       ...{ from: toLocalIso(zone, found.from), to: toLocalIso(zone, found.to), zone, interval: query.interval },
       totals: { clicks: totals.clicks, visitors: totals.visitors },
       series: found.series.map(({ start, clicks, visitors }) => ({ start: toLocalIso(zone, start), clicks, visitors })),
-      breakdowns: share.breakdowns.flatMap((name) => {
+      breakdowns: breakdowns.flatMap((name) => {
         const one = found.breakdowns[name];
         if (one === undefined) return [];
         const values = one.values.map(({ value, clicks, link }) => ({

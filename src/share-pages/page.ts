@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto";
 import { escapeHtml } from "../base/escape-html.ts";
 import type { Brand } from "../branding/brand.ts";
+import type { BreakdownName } from "../clicks/click.ts";
+import { pointName, tickNames } from "../clicks/reports/point-names.ts";
+import { namedValue } from "../clicks/value-names.ts";
 import { bar, chartSizes, lineChart } from "./chart.ts";
 import type { SharedBreakdown, SharedFigures } from "./figures.ts";
 
@@ -49,8 +52,14 @@ const styleHash = `'sha256-${createHash("sha256").update(style).digest("base64")
 export function sharePage(figures: SharedFigures, brand: Brand): Response {
   const { title, totals, series, breakdowns } = figures;
   const count = (value: number) => value.toLocaleString("en");
-  const points = series.map(({ start, clicks }) => ({ label: shortDay(start), value: clicks }));
-  const chartName = `Clicks from ${day(figures.from)} to ${day(figures.asOf)}`;
+  const starts = series.map(({ start }) => Date.parse(start));
+  const ticks = tickNames(starts, figures);
+  const points = series.map(({ clicks }, place) => ({ label: ticks[place] ?? "", value: clicks }));
+  const rows = series.map((one, place) => ({
+    ...one,
+    name: capitalised(pointName(starts[place] ?? 0, figures, "long")),
+  }));
+  const chartName = `Clicks, ${periodOf(figures)}`;
   const html = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)} · Statistics</title><style>${style}</style>${brand.style === "" ? "" : `<style>${brand.style}</style>`}</head>
@@ -58,8 +67,8 @@ export function sharePage(figures: SharedFigures, brand: Brand): Response {
 <section aria-label="Clicks"><dl><div><dt>Clicks</dt><dd>${count(totals.clicks)}</dd></div>
 <div><dt>Daily visitors, added up</dt><dd>${count(totals.visitors)}</dd></div></dl>
 ${totals.clicks === 0 ? "<p>No clicks in this period.</p>" : ""}${chartSizes.map((size) => lineChart(points, chartName, size)).join("")}
-<details><summary>As a table</summary><table><thead><tr><th>From</th><th>Clicks</th><th>Visitors</th></tr></thead><tbody>
-${series.map((one) => `<tr><td>${day(one.start)}</td><td>${count(one.clicks)}</td><td>${count(one.visitors)}</td></tr>`).join("\n")}
+<details><summary>As a table</summary><table><thead><tr><th>Time</th><th>Clicks</th><th>Visitors</th></tr></thead><tbody>
+${rows.map((one) => `<tr><td>${escapeHtml(one.name)}</td><td>${count(one.clicks)}</td><td>${count(one.visitors)}</td></tr>`).join("\n")}
 </tbody></table></details></section>
 <div class="columns">${breakdowns.map((one) => breakdownOf(one, totals.clicks)).join("\n")}</div>
 <footer>${notesOf(figures)}</footer></main></body></html>
@@ -88,27 +97,27 @@ function brandOf({ name, logo }: Brand): string {
   return `<div class="brand">${picture}${name === null ? "" : `<span>${escapeHtml(name)}</span>`}</div>`;
 }
 
-function subjectOf({ shortUrl, tag, from, asOf, zone, filters }: SharedFigures): string {
+function subjectOf(figures: SharedFigures): string {
+  const { shortUrl, tag, zone, filters } = figures;
   const subject =
     shortUrl === null
       ? `Links with the tag ${escapeHtml(tag ?? "")}`
       : `<a rel="noreferrer nofollow" href="${escapeHtml(shortUrl)}">${escapeHtml(shortUrl.replace(/^https?:\/\//, ""))}</a>`;
   const only = filters.length === 0 ? "" : `<p>Only: ${escapeHtml(filters.join(" · "))}</p>`;
-  return `<p>${subject}</p><p>${day(from)} to ${day(asOf)}, ${escapeHtml(zone)}</p>${only}`;
+  return `<p>${subject}</p><p>${periodOf(figures)}, ${escapeHtml(zone)}</p>${only}`;
 }
 
-const names: Readonly<Record<string, string>> = {
+function periodOf({ from, asOf }: SharedFigures): string {
+  const [first, last] = [day(from), day(asOf)];
+  return first === last ? first : `${first} to ${last}`;
+}
+
+const headings: Readonly<Record<BreakdownName, string>> = {
   ...{ link: "Links", country: "Countries", region: "Regions", city: "Cities", device: "Devices" },
-  ...{ browser: "Browsers", os: "Systems", referrer: "Referrers", language: "Languages", source: "Sources" },
-  ...{ utm_source: "UTM source", utm_medium: "UTM medium", utm_campaign: "UTM campaign", variant: "Variants" },
+  ...{ browser: "Browsers", os: "Systems", referrer: "Referrers", language: "Languages", source: "Opened by" },
+  ...{ utm_source: "UTM source", utm_medium: "UTM medium", utm_campaign: "UTM campaign" },
+  ...{ variant: "Rules and variants", bot: "Kinds of bots" },
 };
-
-const devices: Readonly<Record<string, string>> = { mobile: "Phone", desktop: "Desktop", tablet: "Tablet" };
-
-function nameOfValue(name: string, value: string): string {
-  if (name === "country") return countryName(value);
-  return name === "device" ? (devices[value] ?? value) : value;
-}
 
 function breakdownOf({ name, values, none, other }: SharedBreakdown, total: number): string {
   const most = Math.max(1, ...values.map(({ clicks }) => clicks), none, other);
@@ -120,18 +129,15 @@ function breakdownOf({ name, values, none, other }: SharedBreakdown, total: numb
   };
   const rows = [
     ...[
-      ...values.map(({ value, clicks }) => ({ label: nameOfValue(name, value), clicks, isValue: true })),
-      ...(none > 0
-        ? [{ label: name === "referrer" ? "Direct or unknown" : "Unknown", clicks: none, isValue: false }]
-        : []),
+      ...values.map(({ value, clicks }) => ({ label: namedValue(name, value), clicks, isValue: true })),
+      ...(none > 0 ? [{ label: namedValue(name, ""), clicks: none, isValue: false }] : []),
     ]
       .toSorted((one, two) => two.clicks - one.clicks)
       .map(({ label, clicks, isValue }) => row(label, clicks, isValue)),
     ...(other > 0 ? [row("Other", other, false)] : []),
   ];
-  const label = names[name] ?? name;
   const body = rows.length === 0 ? "<p>No clicks in this period.</p>" : "";
-  return `<section><h2>${escapeHtml(label)}</h2>${body || `<table><thead><tr><th>Name</th><th>Clicks</th><th>Share</th></tr></thead><tbody>${rows.join("")}</tbody></table>`}</section>`;
+  return `<section><h2>${escapeHtml(headings[name])}</h2>${body || `<table><thead><tr><th>Name</th><th>Clicks</th><th>Share</th></tr></thead><tbody>${rows.join("")}</tbody></table>`}</section>`;
 }
 
 function notesOf({ asOf, zone, sampledError, notItemised }: SharedFigures): string {
@@ -142,13 +148,11 @@ function notesOf({ asOf, zone, sampledError, notItemised }: SharedFigures): stri
   ].join(" ");
 }
 
-function countryName(code: string): string {
-  return /^[A-Z]{2}$/.test(code) ? (new Intl.DisplayNames(["en"], { type: "region" }).of(code) ?? code) : code;
-}
+/** Of a local time: the date of the zone. */
+const day = (local: string): string =>
+  new Date(`${local.slice(0, 10)}T00:00:00Z`).toLocaleDateString("en-GB", {
+    ...{ day: "numeric", month: "long", year: "numeric" },
+    timeZone: "UTC",
+  });
 
-/** Local times as they are: their date is that of the zone. */
-const day = (local: string): string => dateOf(local, { day: "numeric", month: "long", year: "numeric" });
-const shortDay = (local: string): string => dateOf(local, { day: "numeric", month: "short" });
-
-const dateOf = (local: string, format: Intl.DateTimeFormatOptions): string =>
-  new Intl.DateTimeFormat("en-GB", { ...format, timeZone: "UTC" }).format(new Date(`${local.slice(0, 10)}T00:00:00Z`));
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

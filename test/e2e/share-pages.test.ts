@@ -97,7 +97,7 @@ for (const database of databases) {
       expect(page.text).toContain("Germany");
       expect(page.text).toContain("news.example");
       // No value of a visitor looks like it.
-      expect(page.text).toContain("<td><i>Unknown</i>");
+      expect(page.text).toContain("<td><i>Unknown device</i>");
       expect(page.text).toContain('<svg class="chart wide"');
       expect(page.text).not.toContain("secret.example");
       expect(page.text).not.toContain("hidden note");
