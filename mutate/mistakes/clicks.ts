@@ -314,6 +314,12 @@ export const clicks: Mistakes = {
     to: "if (clock.elapsed() > end) {\n          controller.close();\n          return;\n        }",
     tests: ["src/clicks/reports/export.test.ts"],
   },
+  "two-hours-of-a-night-with-one-name": {
+    file: "clicks/reports/point-names.ts",
+    from: "isTwice ?",
+    to: "false ?",
+    tests: ["src/clicks/reports/point-names.test.ts"],
+  },
   "imported-total-shown-on-one-day": {
     file: "clicks/reports/imported.ts",
     from: "rows.filter(({ isDay }) => isDay)",

@@ -125,4 +125,23 @@ export const sharePageMistakes: Mistakes = {
     tests: ["test/e2e/share-pages.test.ts"],
     only: "with a password",
   },
+  "share-with-a-filter-that-never-works": {
+    file: "share-pages/api.ts",
+    from: "await report(tenant, subject, {",
+    to: "await Promise.resolve({",
+    tests: ["test/e2e/share-pages.test.ts"],
+    only: "SQLite.*what does not exist",
+  },
+  "hours-of-a-share-named-as-days": {
+    file: "share-pages/page.ts",
+    from: 'pointName(starts[place] ?? 0, figures, "long")',
+    to: 'pointName(starts[place] ?? 0, { ...figures, interval: "day" }, "long")',
+    tests: ["src/share-pages/page.test.ts"],
+  },
+  "no-value-taken-for-one": {
+    file: "share-pages/page.ts",
+    from: 'namedValue(name, ""), clicks: none, isValue: false',
+    to: 'namedValue(name, ""), clicks: none, isValue: true',
+    tests: ["src/share-pages/page.test.ts"],
+  },
 };

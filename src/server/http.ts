@@ -157,7 +157,10 @@ export function openApi(wiring: Wiring, parts: ApiParts): HttpApi {
       (api) => annotationRoutes(api, { annotations: createAnnotations(sql, clock), pages, now: clock.now, namesOf }),
       (api) => utmTemplateRoutes(api, createUtmTemplates(sql, clock), pages),
       (api) => brandingRoutes(api, branding, baseUrl),
-      (api) => statsShareRoutes(api, { ...core, shares: createStatsShares(sql, clock), pages, baseUrl }),
+      (api) => {
+        const { report } = background;
+        statsShareRoutes(api, { ...core, links, report, shares: createStatsShares(sql, clock), pages, baseUrl });
+      },
       (api) => importRoutes(api, { runs: createImportRuns(sql, clock), fileOf: files.files.get, pages, wake }),
       (api) => linkRoutes(api, { ...writing, links, baseUrl, pages, now: clock.now, large: work }),
       (api) => linkPastRoutes(api, { sql, links, past: core.past, pages, show }),

@@ -1,17 +1,29 @@
 import { type Clock, fromIso, toIso } from "../base/clock.ts";
 import { invalid, Problem } from "../base/errors.ts";
-import { type LinkId, parseId, type ShareId } from "../base/ids.ts";
+import { type LinkId, parseId, type ShareId, type TenantId } from "../base/ids.ts";
 import type { Passwords } from "../base/passwords.ts";
-import { type BreakdownName, breakdownNames } from "../clicks/click.ts";
-import { parseFilters } from "../clicks/reports/filters.ts";
+import { type BreakdownName, breakdownNames, quarterMs } from "../clicks/click.ts";
+import { storedFilters } from "../clicks/reports/link-filter.ts";
+import { parseReport, type ReportQuery } from "../clicks/reports/query.ts";
+import type { ReportSubject } from "../clicks/reports/scope.ts";
 import { type Pages, pageParams, pageSchema } from "../http/pagination.ts";
 import { type Api, actorOf, json, jsonBody, requirePermission, route, singleLine, z } from "../http/route.ts";
+import type { Links } from "../links/links.ts";
 import { visitorPassword } from "../links/schemas.ts";
-import { type StatsShare, type StatsShares, sharePrefix, sharesMost, shareToken } from "./shares.ts";
+import {
+  type SharedSubject,
+  type StatsShare,
+  type StatsShares,
+  sharePrefix,
+  sharesMost,
+  shareToken,
+} from "./shares.ts";
 
 /** Public pages with statistics. */
-const breakdown = z.enum(breakdownNames as [BreakdownName, ...BreakdownName[]]);
-const usualBreakdowns: readonly BreakdownName[] = ["country", "referrer", "device", "browser"];
+const shownBreakdown = z.enum(breakdownNames as [BreakdownName, ...BreakdownName[]]);
+/** The pages are about people. Shares from before may have the others. */
+const newBreakdown = shownBreakdown.exclude(["bot"]);
+const usualBreakdowns = ["country", "referrer", "device", "browser"] as const;
 
 const shareSchema = z
   .object({
@@ -22,7 +34,7 @@ const shareSchema = z
     title: z.string().nullable(),
     days: z.int(),
     filters: z.array(z.string()),
-    breakdowns: z.array(breakdown),
+    breakdowns: z.array(shownBreakdown),
     password: z.boolean().openapi({ description: "Whether visitors need a password." }),
     expiresAt: z.string().nullable(),
     createdAt: z.string(),
@@ -39,7 +51,7 @@ const newShareSchema = z
       description: "As in reports, such as `country=DE`. Only clicks that match are shown, and nobody can change that.",
     }),
     breakdowns: z
-      .array(breakdown)
+      .array(newBreakdown)
       .max(10)
       .default([...usualBreakdowns])
       .openapi({
@@ -121,11 +133,15 @@ export interface StatsShareApi {
   readonly shares: StatsShares;
   readonly passwords: Passwords;
   readonly pages: Pages;
+  readonly links: Pick<Links, "domainOf">;
+  readonly report: (tenant: TenantId, subject: ReportSubject, query: ReportQuery) => Promise<unknown>;
   readonly clock: Pick<Clock, "now">;
   readonly baseUrl: string;
 }
 
-export function statsShareRoutes(api: Api, { shares, passwords, pages, clock, baseUrl }: StatsShareApi): void {
+export function statsShareRoutes(api: Api, settings: StatsShareApi): void {
+  const { shares, passwords, pages, clock, baseUrl } = settings;
+
   api.openapi(routes.list, async (c) => {
     const tenant = c.get("caller").tenant.id;
     const { limit, cursor, link } = c.req.valid("query");
@@ -144,7 +160,9 @@ export function statsShareRoutes(api: Api, { shares, passwords, pages, clock, ba
     // Nobody publishes what they may not read.
     requirePermission(caller, "stats:read");
     const { link, tag, title = null, days, filters, breakdowns, password, expiresAt } = c.req.valid("json");
-    checkFilters(filters);
+    const subject: SharedSubject =
+      link === undefined ? { kind: "tag", name: tag ?? "" } : { kind: "link", id: linkOf(link) };
+    await checkFilters(settings, caller.tenant.id, subject, filters);
     const ends = expiresAt == null ? null : fromIso(expiresAt);
     if (ends !== null && ends <= clock.now()) throw invalid("expiresAt", "in_the_past", "Must be in the future.");
     const passwordHash = password == null ? null : await passwords.hash(password, caller.tenant.id);
@@ -158,8 +176,7 @@ export function statsShareRoutes(api: Api, { shares, passwords, pages, clock, ba
       caller.tenant.id,
       {
         ...{ id: once?.id("share"), token: once && shareToken(once.secret("share")) },
-        subject: link === undefined ? { kind: "tag", name: tag ?? "" } : { kind: "link", id: linkOf(link) },
-        ...{ title, days, filters, breakdowns: [...new Set(breakdowns)], passwordHash, expiresAt: ends },
+        ...{ subject, title, days, filters, breakdowns: [...new Set(breakdowns)], passwordHash, expiresAt: ends },
       },
       actorOf(caller),
     );
@@ -175,10 +192,21 @@ export function statsShareRoutes(api: Api, { shares, passwords, pages, clock, ba
   });
 }
 
-/** In the words of reports, at the field of this route. */
-function checkFilters(filters: readonly string[]): void {
+/**
+ * In the words of reports, at the field of this route. The report of the page is asked for, on its last quarter of an hour: only the
+ * database knows whether a link or domain of a filter exists, and a page whose report is refused is 404 for ever.
+ */
+async function checkFilters(
+  { links, report, clock }: StatsShareApi,
+  tenant: TenantId,
+  subject: SharedSubject,
+  filter: readonly string[],
+): Promise<void> {
+  if (filter.length === 0) return;
+  const now = clock.now();
   try {
-    parseFilters(filters);
+    const parsed = parseReport({ filter, from: toIso(now - quarterMs), breakdown: "" }, "UTC", now);
+    await report(tenant, subject, { ...parsed, filters: storedFilters(parsed.filters, links.domainOf) });
   } catch (error) {
     const [first] = error instanceof Problem ? (error.more.errors ?? []) : [];
     throw first === undefined ? error : invalid("filters", first.code, first.message);

@@ -133,6 +133,44 @@ for (const database of databases) {
       expect((await site.visit(pathOf(made))).status).toBe(200);
     });
 
+    test("are not made if their filters name what does not exist, in the words of a report", async () => {
+      const theirs = await site.call("POST", "/api/links", { key: foreignKey, body: { url: "https://example.com/" } });
+      const { id } = theirs.json<LinkBody>();
+      for (const filter of [`link=${id}`, "link!=never-was", "domain=nope.example", "link=nope.example/x"]) {
+        const asked = await site.call("GET", `/api/stats?filter=${encodeURIComponent(filter)}`);
+        const [{ message } = { message: "" }] = asked.json<ProblemBody>().errors ?? [];
+        for (const subject of [{ tag: "product" }, { link: link.id }]) {
+          const reply = await site.call("POST", "/api/stats/shares", { body: { ...subject, filters: [filter] } });
+          expect([filter, reply.status, asked.status]).toEqual([filter, 422, 422]);
+          expect(reply.json<ProblemBody>().errors?.[0]).toMatchObject({ field: "filters", message });
+        }
+      }
+      expect((await share({ tag: "product", filters: [`link=${link.id}`, "tag=not-yet"] })).filters).toHaveLength(2);
+    });
+
+    test("say that they do not exist while the link of a filter is in the trash", async () => {
+      const { id } = await site.create({ url: "https://example.com/" });
+      const made = await share({ tag: "spring", filters: [`link!=${id}`] });
+      expect((await site.visit(pathOf(made))).status).toBe(200);
+      expect((await site.call("DELETE", `/api/links/${id}`)).status).toBe(204);
+      // Figures are kept for half a minute.
+      await query(site.env, `update stats_shares set id = 'shr_again' where id = '${made.id}'`);
+      const page = await site.visit(pathOf(made));
+      expect([page.status, page.text.includes("This report does not exist")]).toEqual([404, true]);
+    });
+
+    test("with a breakdown of bots, which is refused today, are shown without it", async () => {
+      const refused = await site.call("POST", "/api/stats/shares", { body: { tag: "x", breakdowns: ["bot"] } });
+      expect([refused.status, refused.json<ProblemBody>().errors?.[0]?.field]).toEqual([422, "breakdowns.0"]);
+      const made = await share({ link: link.id, breakdowns: ["variant"] });
+      await query(site.env, `update stats_shares set breakdowns = '["bot","variant"]' where id = '${made.id}'`);
+      const page = await site.visit(pathOf(made));
+      expect(page.status).toBe(200);
+      expect(page.text.match(/<h2>[^<]*/g)).toEqual(["<h2>Rules and variants"]);
+      expect(page.text).toContain("<td><i>Main destination</i>");
+      expect((await site.call("GET", `/api/stats/shares?link=${link.id}`)).status).toBe(200);
+    });
+
     test("are gone at once when they are revoked, expire, or lose their link or workspace", async () => {
       const [one, two, three] = [
         await share({ link: link.id }),

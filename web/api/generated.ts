@@ -1155,7 +1155,6 @@ export interface NewStatsShare {
         | "utm_campaign"
         | "source"
         | "variant"
-        | "bot"
       )[]
     | undefined;
   /** Required of every visitor. At least 8 characters, or at least 6 if all are digits. Never returned. Null removes it; omit it to keep it. */
