@@ -253,4 +253,10 @@ export const email: Mistakes = {
     tests: ["test/conformance/history-of-settings.test.ts"],
     only: "of a SendGrid key its hint",
   },
+  "one-clicks": {
+    file: "email/templates/format.ts",
+    from: 'count === 1 ? "" : "s"',
+    to: '"s"',
+    tests: ["src/email/templates/samples.test.ts"],
+  },
 };

@@ -1,5 +1,5 @@
 import type { ListRow } from "./figures.ts";
-import { formatCount } from "./format.ts";
+import { formatCount, formatCounted } from "./format.ts";
 import type { Letter, LetterPart } from "./letter.ts";
 import { withoutScheme } from "./link-notices.ts";
 
@@ -38,7 +38,7 @@ const otherValue = "…";
 
 export function digestLetter(facts: DigestFacts): Letter {
   const { tenant, zone, days, clicks, visitors, before } = facts;
-  const title = `Your week: ${formatCount(clicks)} ${clicks === 1 ? "click" : "clicks"}`;
+  const title = `Your week: ${formatCounted(clicks, "click")}`;
   const perDay = { timeZone: zone } as const;
   return {
     subject: `${title}: ${tenant}`,
@@ -101,7 +101,7 @@ const linkRow = ({ url, title, clicks }: DigestLink): ListRow => ({
 });
 
 const limitRow = ({ url, used, max }: DigestFacts["nearLimit"][number]): ListRow => ({
-  ...linkOf(url, `${formatCount(used)} of ${formatCount(max)} visits`),
+  ...linkOf(url, `${formatCount(used)} of ${formatCounted(max, "visit")}`),
   value: `${Math.floor((used / max) * 100)} %`,
 });
 

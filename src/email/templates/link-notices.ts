@@ -1,4 +1,4 @@
-import { formatCount } from "./format.ts";
+import { formatCount, formatCounted } from "./format.ts";
 import type { Letter, LetterPart } from "./letter.ts";
 
 /** Something about some links of a tenant: a first click, a spike, a drop, or a destination that is gone. */
@@ -26,7 +26,11 @@ const shownMost = 20;
 export const firstClickLetter = (facts: LinkNoticeFacts): Letter =>
   letterOf(facts, {
     title: oneOrMany(facts, "A link had its first click", (many) => `${many} links had their first click`),
-    text: "Someone followed these links for the first time.",
+    text: oneOrMany(
+      facts,
+      "Someone followed this link for the first time.",
+      () => "Someone followed these links for the first time.",
+    ),
     value: ({ at }) => timeIn(facts.zone, at),
     about: "first clicks",
   });
@@ -39,7 +43,7 @@ export const spikeLetter = (facts: LinkNoticeFacts): Letter =>
       (many) => `${many} links get many more clicks than usual`,
     ),
     text: "Compared with the same hour of the last four weeks. Bots are not counted.",
-    value: ({ clicks }) => `${formatCount(clicks)} clicks`,
+    value: ({ clicks }) => formatCounted(clicks, "click"),
     note: ({ at, usual }) => `in the hour to ${timeIn(facts.zone, at)}; usually ${formatCount(Math.round(usual))}`,
     about: "spikes",
   });
@@ -47,8 +51,12 @@ export const spikeLetter = (facts: LinkNoticeFacts): Letter =>
 export const dropLetter = (facts: LinkNoticeFacts): Letter =>
   letterOf(facts, {
     title: oneOrMany(facts, "A busy link gets hardly any clicks", (many) => `${many} busy links get hardly any clicks`),
-    text: "Compared with the same hours of the last four weeks. Check that the places that show the links still do, and that the links work.",
-    value: ({ clicks }) => `${formatCount(clicks)} clicks`,
+    text: `Compared with the same hours of the last four weeks. ${oneOrMany(
+      facts,
+      "Check that the places that show the link still do, and that the link works.",
+      () => "Check that the places that show the links still do, and that the links work.",
+    )}`,
+    value: ({ clicks }) => formatCounted(clicks, "click"),
     note: ({ at, usual }) => `in the six hours to ${timeIn(facts.zone, at)}; usually ${formatCount(Math.round(usual))}`,
     about: "drops",
   });
@@ -60,8 +68,12 @@ export const deadTargetLetter = (facts: LinkNoticeFacts): Letter =>
       "The destination of a link no longer works",
       (many) => `The destinations of ${many} links no longer work`,
     ),
-    text: "Every check of the last days failed. Visitors still go there: change the destination, or disable the link.",
-    value: ({ clicks }) => `${formatCount(clicks)} clicks`,
+    text: `Every check in the last few days failed. ${oneOrMany(
+      facts,
+      "Visitors still go there: change the destination, or disable the link.",
+      () => "Visitors still go there: change the destinations, or disable the links.",
+    )}`,
+    value: ({ clicks }) => formatCounted(clicks, "click"),
     note: ({ answer }) => `The destination ${answer ?? "does not answer"}. Clicks are those of the last 7 days.`,
     about: "dead destinations",
   });

@@ -1,4 +1,4 @@
-import { formatBytes, formatCount, formatDay } from "./format.ts";
+import { formatBytes, formatCount, formatCounted, formatDay } from "./format.ts";
 import type { Letter, LetterPart } from "./letter.ts";
 
 export interface QuotaFacts {
@@ -41,7 +41,7 @@ function words({ percent, used, max, of }: QuotaFacts): Words {
       const visitors = of.fallback ? "go to its fallback address" : "see an error page";
       return {
         title: spent ? "A link has used all its visits this month" : "A link has used 80 % of its visits this month",
-        label: `${formatCount(used)} of ${formatCount(max)} visits this month`,
+        label: `${formatCount(used)} of ${formatCounted(max, "visit")} this month`,
         texts: [
           of.shortUrl,
           spent
@@ -56,7 +56,7 @@ function words({ percent, used, max, of }: QuotaFacts): Words {
         title: spent
           ? "You have created all your links for this month"
           : "You have created 80 % of your links for this month",
-        label: `${formatCount(used)} of ${formatCount(max)} new links this month`,
+        label: `${formatCount(used)} of ${formatCounted(max, "new link")} this month`,
         texts: [
           spent
             ? `Existing links keep working. You can create new links again on ${formatDay(of.resetsAt)}.`

@@ -25,8 +25,11 @@ export type SampleRecipient = "contact" | "recipient" | "person";
 interface Sample {
   readonly kind: TemplateName;
   readonly to: SampleRecipient;
-  readonly write: (setting: SampleSetting) => Rendered;
+  readonly write: (setting: SampleSetting, changed?: ChangedFacts) => Rendered;
 }
+
+/** Other facts than those of the sample. */
+export type ChangedFacts = <Facts extends object>(facts: Facts) => Facts;
 
 function sample<Kind extends TemplateName>(
   kind: Kind,
@@ -35,9 +38,9 @@ function sample<Kind extends TemplateName>(
 ): Sample {
   return {
     ...{ kind, to },
-    write(setting) {
+    write(setting, changed = (same) => same) {
       const stopUrl = mailKinds[kind].stoppable ? `${setting.baseUrl}/email/unsubscribe/sample` : null;
-      return writeMail(kind, facts(setting), stopUrl);
+      return writeMail(kind, changed(facts(setting)), stopUrl);
     },
   };
 }
