@@ -320,6 +320,13 @@ export const clicks: Mistakes = {
     to: "false ?",
     tests: ["src/clicks/reports/point-names.test.ts"],
   },
+  "code-suggested-on-the-own-domain-only": {
+    file: "clicks/reports/link-filter.ts",
+    from: "[ownDomain, ...hosts]",
+    to: "[ownDomain]",
+    tests: ["test/e2e/stats-command.test.ts"],
+    only: "SQLite.*finds a link by its short address",
+  },
   "imported-total-shown-on-one-day": {
     file: "clicks/reports/imported.ts",
     from: "rows.filter(({ isDay }) => isDay)",

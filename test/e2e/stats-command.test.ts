@@ -111,6 +111,15 @@ for (const database of databases) {
       );
       expect(await wrong(`${host}/${link.code}`)).toContain(`Did you mean ${own}/${link.code}?`);
       expect(await wrong("never-was")).toContain("Give the short address of a link, such as links.example.com/sale.");
+      const filtered = async (name: string, ...options: string[]) =>
+        (await site.cli("stats", "--filter", `link=${name}`, ...options)).stderr;
+      expect(await filtered("on-domain")).toContain(
+        `No link has the code on-domain, and no deleted link with clicks had it. Did you mean ${host}/on-domain?`,
+      );
+      expect(await filtered(`${host}/${link.code}`)).toContain(`No link is ${host}/${link.code}`);
+      expect(await filtered(`${host}/${link.code}`)).toContain(`Did you mean ${link.code}?`);
+      expect(await filtered("never-was")).toContain("Name a link on a custom domain as host/code");
+      expect(await filtered("on-domain", "--tenant", "stranger")).not.toContain(host);
       const strange = await site.cli("link", "history", "on-domain", "--tenant", "stranger");
       expect([strange.code, strange.stderr]).toEqual([1, expect.not.stringContaining(host)]);
     });

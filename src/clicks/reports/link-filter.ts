@@ -1,6 +1,7 @@
 import { type RawBuilder, sql as raw } from "kysely";
 import { invalid, Problem } from "../../base/errors.ts";
 import { parseId } from "../../base/ids.ts";
+import { ownDomain } from "../../links/link.ts";
 import type { LinkNumber } from "../../sql/schema.ts";
 import type { TenantDb } from "../../sql/tenant-db.ts";
 import type { ClickFilter } from "./filters.ts";
@@ -30,10 +31,33 @@ export async function linkNumbers(own: TenantDb, values: readonly string[]): Pro
   if (rest.length === 0) return numbers;
   const deleted = await own.selectFrom("click_links").select(["link", "domain", "code"]).where(isOneOf(rest)).execute();
   const missing = rest.find((place) => !deleted.some((row) => isSame(row, place)));
-  if (missing !== undefined)
-    throw unknown(`No link has the code ${missing.code}, and no deleted link with clicks had it.`);
+  if (missing !== undefined) throw await unknownPlace(own, missing);
   return [...numbers, ...deleted.map(({ link }) => link)];
 }
+
+const domainsMost = 100;
+
+/** A code alone means a link on the server's own domain. Says where else the workspace has it. */
+async function unknownPlace(own: TenantDb, { domain, code }: Place): Promise<Problem> {
+  const verified = own.selectFrom("domains").select("host").where("state", "=", "verified").limit(domainsMost);
+  const hosts = (await verified.execute()).map(({ host }) => host);
+  const links = own.selectFrom("links").select(["domain", "code"]).where("code", "=", code);
+  const elsewhere = await links
+    .where("domain", "in", [ownDomain, ...hosts])
+    .orderBy("domain")
+    .execute();
+  const none =
+    domain === ownDomain
+      ? `No link has the code ${code}, and no deleted link with clicks had it.`
+      : `No link is ${domain}/${code}, and no deleted link with clicks was.`;
+  const hint =
+    elsewhere.length > 0
+      ? `Did you mean ${elsewhere.map(nameOf).join(" or ")}?`
+      : "Name a link on a custom domain as host/code, such as go.example.com/sale.";
+  return unknown(`${none} ${hint}`);
+}
+
+const nameOf = ({ domain, code }: Place): string => (domain === ownDomain ? code : `${domain}/${code}`);
 
 /** Those that are named with their number. */
 async function numbered(own: TenantDb, places: readonly Place[]): Promise<LinkNumber[]> {
