@@ -241,7 +241,7 @@ export interface BulkUndoStep {
 export interface Click {
   readonly at: string;
   readonly link: {
-    /** What a filter `link=` takes for this link, also if it was deleted. */
+    /** What a filter `link=` takes for this link, even if it was deleted. */
     readonly value: string;
     readonly id: string | null;
     readonly domain: string;
@@ -297,12 +297,13 @@ export interface ClickReport {
   readonly zone: string;
   readonly interval: "quarter" | "hour" | "day" | "week" | "month";
   readonly traffic: "people" | "bots" | "all";
-  /** `visitors` is the sum of daily visitors. `bots`: clicks that do not count. */
+  /** `visitors` is the sum of daily visitors. `bots`: all clicks that do not count, those of people who were sent to a fallback too; `reasons` tells them apart. */
   readonly totals: {
     readonly clicks: number;
     readonly visitors: number;
     readonly bots: number;
   };
+  /** Clicks by reason. `fallback`: after the link expired, and `over_quota`: beyond its limit; both were sent to the fallback. `unknown`: only their number is known. */
   readonly reasons: Readonly<Record<string, number>>;
   readonly series: readonly {
     readonly start: string;
@@ -2076,7 +2077,7 @@ export interface GetLinkStatsQuery {
   readonly filter?: readonly string[] | undefined;
   /** Default: by the length of the range. */
   readonly interval?: "quarter" | "hour" | "day" | "week" | "month" | undefined;
-  /** `people`: clicks that count. `bots`: all others, such as previews. Default: people, or all with a filter on `bot` or `reason`. */
+  /** `people`: clicks that count. `bots`: all others, which are bots, previews and prefetches, but also people who were sent to a fallback. Default: people, or all with a filter on `bot` or `reason`. */
   readonly traffic?: "people" | "bots" | "all" | undefined;
   /** Comma separated: link, country, region, city, device, browser, os, referrer, language, utm_source, utm_medium, utm_campaign, source, variant, bot. Default: all. `link` is for reports on several links. */
   readonly breakdown?: string | undefined;
@@ -2099,7 +2100,7 @@ export interface GetStatsQuery {
   readonly filter?: readonly string[] | undefined;
   /** Default: by the length of the range. */
   readonly interval?: "quarter" | "hour" | "day" | "week" | "month" | undefined;
-  /** `people`: clicks that count. `bots`: all others, such as previews. Default: people, or all with a filter on `bot` or `reason`. */
+  /** `people`: clicks that count. `bots`: all others, which are bots, previews and prefetches, but also people who were sent to a fallback. Default: people, or all with a filter on `bot` or `reason`. */
   readonly traffic?: "people" | "bots" | "all" | undefined;
   /** Comma separated: link, country, region, city, device, browser, os, referrer, language, utm_source, utm_medium, utm_campaign, source, variant, bot. Default: all. `link` is for reports on several links. */
   readonly breakdown?: string | undefined;

@@ -40,7 +40,7 @@ const report = {
   interval: z.enum(intervals).optional().openapi({ description: "Default: by the length of the range." }),
   traffic: z.enum(traffics).optional().openapi({
     description:
-      "`people`: clicks that count. `bots`: all others, such as previews. Default: people, or all with a filter on `bot` or `reason`.",
+      "`people`: clicks that count. `bots`: all others, which are bots, previews and prefetches, but also people who were sent to a fallback. Default: people, or all with a filter on `bot` or `reason`.",
   }),
   breakdown: z
     .string()
@@ -140,9 +140,13 @@ export const reportSchema = z
     interval: z.enum(intervals),
     traffic: z.enum(traffics),
     totals: totalsSchema.openapi({
-      description: "`visitors` is the sum of daily visitors. `bots`: clicks that do not count.",
+      description:
+        "`visitors` is the sum of daily visitors. `bots`: all clicks that do not count, those of people who were sent to a fallback too; `reasons` tells them apart.",
     }),
-    reasons: z.record(z.string(), z.int()),
+    reasons: z.record(z.string(), z.int()).openapi({
+      description:
+        "Clicks by reason. `fallback`: after the link expired, and `over_quota`: beyond its limit; both were sent to the fallback. `unknown`: only their number is known.",
+    }),
     series: seriesSchema,
     breakdowns: z.record(
       z.string(),
@@ -175,7 +179,7 @@ const clickSchema = z
   .object({
     at: z.string(),
     link: z.object({
-      value: z.string().openapi({ description: "What a filter `link=` takes for this link, also if it was deleted." }),
+      value: z.string().openapi({ description: "What a filter `link=` takes for this link, even if it was deleted." }),
       ...{ id: z.string().nullable(), domain: z.string(), code: z.string() },
     }),
     reason: z.enum(hitReasons),
