@@ -9,6 +9,7 @@ interface Given extends OutputFormat {
   readonly facts?: "on" | "off";
   readonly eventDays?: number | "plan";
   readonly tags?: string;
+  readonly tag?: readonly string[];
 }
 
 /** `quicklink tenant clicks`: what a tenant has set about its clicks. */
@@ -19,10 +20,14 @@ export function clickSettingsCommand(): Command {
     .addOption(new Option("--facts <state>", "record facts about visitors").choices(["on", "off"]))
     .option("--event-days <n>", "days for which single clicks are kept, or plan", parseDays)
     .option("--tags <list>", "tags with totals of their own, separated by commas")
+    .option("--tag <tag>", "such a tag as it is, even with a comma; repeat it for several", collect)
     .option("--json", "print as JSON")
     .description("show or change a workspace's click settings")
-    .addHelpText("after", "\nExample:\n  $ quicklink tenant clicks default --zone Europe/Berlin --facts off")
-    .action((slug: string, { zone, facts, eventDays, tags, ...format }: Given) =>
+    .addHelpText(
+      "after",
+      "\nExample:\n  $ quicklink tenant clicks default --zone Europe/Berlin --facts off --tag spring --tag 'sale, 50% off'",
+    )
+    .action((slug: string, { zone, facts, eventDays, tags, tag, ...format }: Given) =>
       withCore(async (core) => {
         const tenant = await requireTenant(core, slug);
         const settings = await createClickSettings(core.sql, core.clock).change(
@@ -31,11 +36,8 @@ export function clickSettingsCommand(): Command {
             ...(zone !== undefined && { timeZone: zone }),
             ...(facts !== undefined && { facts: facts === "on" }),
             ...(eventDays !== undefined && { eventDays: eventDays === "plan" ? null : eventDays }),
-            ...(tags !== undefined && {
-              tags: tags
-                .split(",")
-                .map((tag) => tag.trim())
-                .filter(Boolean),
+            ...((tags ?? tag) !== undefined && {
+              tags: [...new Set([...listed(tags), ...(tag ?? []).filter(Boolean)])],
             }),
           },
           byCommand,
@@ -45,7 +47,19 @@ export function clickSettingsCommand(): Command {
     );
 }
 
-const show = ({ tags, ...others }: ClickSettings) => ({ ...others, tags: tags.join(", ") });
+const collect = (tag: string, before: readonly string[] = []): readonly string[] => [...before, tag];
+
+const listed = (tags = ""): string[] =>
+  tags
+    .split(",")
+    .map((tag) => tag.trim())
+    .filter(Boolean);
+
+/** A tag with a comma is quoted, so that it does not read like two. */
+const show = ({ tags, ...others }: ClickSettings) => ({
+  ...others,
+  tags: tags.map((tag) => (tag.includes(",") ? JSON.stringify(tag) : tag)).join(", "),
+});
 
 function parseDays(text: string): number | "plan" {
   if (text === "plan") return "plan";

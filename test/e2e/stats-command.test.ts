@@ -158,6 +158,22 @@ for (const database of databases) {
       expect(others).not.toContain("another shortener");
     });
 
+    test("counts tags that `tenant clicks` names: a list, and each with a comma by itself", async () => {
+      const key = await site.tenant("tagged");
+      const set = async (...options: string[]) => {
+        const output = must(await site.cli("tenant", "clicks", "tagged", ...options, "--json"));
+        const { tags } = (await site.call("GET", "/api/stats/settings", { key })).json<{ tags: string[] }>();
+        return { tags, shown: (JSON.parse(output) as { tags: string }).tags };
+      };
+      expect(await set("--tag", "sale, 50% off", "--tag", "spring")).toEqual({
+        ...{ tags: ["sale, 50% off", "spring"], shown: '"sale, 50% off", spring' },
+      });
+      expect(await set("--tags", "a, b", "--tag", "c,d")).toEqual({ tags: ["a", "b", "c,d"], shown: 'a, b, "c,d"' });
+      expect((await set("--tags", "")).tags).toEqual([]);
+      const { tags } = (await site.call("GET", "/api/stats/settings")).json<{ tags: string[] }>();
+      expect(tags).not.toContain("c,d");
+    });
+
     test("of another tenant has nothing, and says what to do", async () => {
       const output = must(await site.cli("stats", "--tenant", "stranger"));
       expect(output).toContain("No clicks in this period.");
