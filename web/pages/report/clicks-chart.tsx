@@ -2,6 +2,7 @@ import ZoomOut from "lucide-react/icons/zoom-out";
 import type { Annotation } from "../../api/generated.ts";
 import { TimeChart } from "../../charts/time-chart.tsx";
 import { formatDay, formatNumber } from "../../format.ts";
+import { instantOf } from "../../instants.ts";
 import { reportTexts } from "../../texts/report.ts";
 import { Button } from "../../ui/button.tsx";
 import { cx } from "../../ui/class-names.ts";
@@ -36,7 +37,7 @@ export function ClicksChart({ report, controls, annotations, actions }: ClicksCh
   const startOf = (at: string) => happened.findLast(({ start }) => Date.parse(start) <= Date.parse(at))?.start;
 
   function zoom(from: string, last: string): void {
-    const next = report.series.find(({ start }) => start > last)?.start ?? report.to;
+    const next = report.series.find(({ start }) => instantOf(start) > instantOf(last))?.start ?? report.to;
     const isByTime = interval === "quarter" || interval === "hour";
     const end = Math.min(Date.parse(next), readAt);
     controls.set(

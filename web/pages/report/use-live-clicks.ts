@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "reac
 import type { Click } from "../../api/generated.ts";
 import { type LiveState, liveState, onLive, onLiveState } from "../../api/live.ts";
 import { useWorkspace } from "../../workspace.ts";
+import { notInStream } from "./not-in-stream.ts";
 import { readClicks, type Subject } from "./report-query.ts";
 
 /** A click as the stream and the list show it. */
@@ -80,10 +81,8 @@ export function useLiveClicks(
   }, [subject.kind, domain, code, queries]);
 
   const clicks = useMemo(() => {
-    const oldest = fresh.at(-1)?.at ?? "9999";
-    const known = (list.data?.items ?? []).filter(({ at }) => at < oldest);
     const seen = new Map<string, number>();
-    const before = known.map((click) => {
+    const before = notInStream(fresh, list.data?.items ?? []).map((click) => {
       const nth = (seen.get(click.at) ?? 0) + 1;
       seen.set(click.at, nth);
       return { ...click, key: `${click.at} ${nth}`, isFresh: false };

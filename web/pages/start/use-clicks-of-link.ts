@@ -2,6 +2,7 @@ import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { send } from "../../api/call.ts";
 import type { Click, ClickPage, Link as ShortLink } from "../../api/generated.ts";
 import { type LiveState, liveState, onLive, onLiveState } from "../../api/live.ts";
+import { instantOf, newestFirst } from "../../instants.ts";
 
 /** A click as the live stream shows it. */
 export type LiveClick = Pick<
@@ -20,11 +21,11 @@ export function useClicksOfLink(link: ShortLink): { readonly clicks: readonly Li
 
   const [add] = useState(() => (found: readonly LiveClick[]) => {
     const fresh = found.filter(({ at, reason }) => {
-      const key = `${at} ${reason}`;
+      const key = `${instantOf(at)} ${reason}`;
       return !known.current.has(key) && known.current.add(key);
     });
     if (fresh.length === 0) return;
-    setClicks((before) => [...fresh, ...before].toSorted((a, b) => b.at.localeCompare(a.at)).slice(0, shownMost));
+    setClicks((before) => [...fresh, ...before].toSorted(newestFirst).slice(0, shownMost));
   });
 
   useEffect(
