@@ -24,13 +24,10 @@ interface ReportBarProps {
 /** Period, comparison and filters of everything below. */
 export function ReportBar({ controls, subject, report, actions }: ReportBarProps) {
   const { filters, setFilters, preset } = controls;
-  const move = (step: -1 | 1) => {
-    const range = controls.moved(step);
-    if (range) controls.set({ period: undefined, from: range.from, to: range.to });
-  };
+  const [before, after] = [controls.mover(-1), controls.mover(1)];
   useShortcuts([
-    { keys: "[", run: () => move(-1) },
-    { keys: "]", run: () => move(1) },
+    { keys: "[", run: () => before?.() },
+    { keys: "]", run: () => after?.() },
     { keys: "/", run: () => document.querySelector<HTMLElement>("[data-filter-add]")?.click() },
     ...(filters.length > 0 ? [{ keys: "backspace", run: () => setFilters(filters.slice(0, -1)) }] : []),
   ]);
@@ -44,8 +41,8 @@ export function ReportBar({ controls, subject, report, actions }: ReportBarProps
           icon={ChevronLeft}
           label={t.previousPeriod}
           shortcut="["
-          disabled={controls.moved(-1) === undefined}
-          onClick={() => move(-1)}
+          disabled={before === undefined}
+          onClick={before}
         />
         <PeriodChip controls={controls} text={text} />
         <IconButton
@@ -53,8 +50,8 @@ export function ReportBar({ controls, subject, report, actions }: ReportBarProps
           icon={ChevronRight}
           label={t.nextPeriod}
           shortcut="]"
-          disabled={controls.moved(1) === undefined}
-          onClick={() => move(1)}
+          disabled={after === undefined}
+          onClick={after}
         />
       </span>
       <CompareChip controls={controls} report={report} />

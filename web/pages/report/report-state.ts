@@ -5,7 +5,7 @@ import { listQuery } from "../../api/queries.ts";
 import { listOf, oneOf } from "../../search.ts";
 import { useWorkspace } from "../../workspace.ts";
 import { type Filter, type FilterField, parseFilter, toggleValue, writeFilter } from "./filters.ts";
-import { dateIn, isPreset, movedRange, type Preset, type Range, rangeOf } from "./periods.ts";
+import { dateIn, isPreset, movedRange, type Preset, parseStep, presetOf, type Range, rangeOf } from "./periods.ts";
 
 /** What a report shows. All of it is in the address, so that a view can be sent to somebody else and comes back with Back. */
 export interface ReportState {
@@ -38,14 +38,15 @@ export interface ReportControls extends ReportState {
   setFilters(filters: readonly Filter[]): void;
   toggle(field: FilterField, value: string, exclude?: boolean): void;
   reset(): void;
-  /** The period before or after; undefined if there is none. */
-  moved(step: -1 | 1): Range | undefined;
+  /** Shows the period before or after; undefined if there is none. */
+  mover(way: -1 | 1): (() => void) | undefined;
 }
 
 export interface ReportChange {
   readonly period?: Preset | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
+  readonly step?: string | undefined;
   readonly zone?: string | undefined;
   readonly compare?: string | undefined;
   readonly interval?: string | undefined;
@@ -70,12 +71,13 @@ export function useReport(usual: Preset): ReportControls {
   const given = oneOf(search.zone);
   const zone = given !== undefined && isZone(given) ? given : workspaceZone;
   const [from, to, period] = [momentOf(search.from), momentOf(search.to), oneOf(search.period)];
+  const step = parseStep(oneOf(search.step));
   const preset = from !== undefined ? undefined : isPreset(period) ? period : usual;
   const today = zone === undefined ? undefined : dateIn(zone, Date.now());
   const range = useMemo<Range | undefined>(() => {
-    if (from !== undefined) return { from, to };
+    if (from !== undefined) return { from, to, step };
     return today === undefined || preset === undefined ? undefined : rangeOf(preset, today);
-  }, [from, to, preset, today]);
+  }, [from, to, step, preset, today]);
   const texts = listOf(search.filter);
   const filterKey = texts.join("\n");
   const filters = useMemo(
@@ -84,7 +86,12 @@ export function useReport(usual: Preset): ReportControls {
   );
   const set = useCallback(
     (change: ReportChange) =>
-      void navigate({ to: ".", search: (before: object) => ({ ...before, ...change }), resetScroll: false }),
+      void navigate({
+        to: ".",
+        // Another period does not move as the one before did.
+        search: (before: object) => ({ ...before, ...("from" in change && { step: undefined }), ...change }),
+        resetScroll: false,
+      }),
     [navigate],
   );
   const setFilters = (next: readonly Filter[]) => set({ filter: next.map(writeFilter) });
@@ -106,8 +113,13 @@ export function useReport(usual: Preset): ReportControls {
       set({ period: undefined, from: undefined, to: undefined, interval: undefined, zone: undefined, filter: [] }),
     setFilters,
     toggle: (field, value, exclude) => setFilters(toggleValue(filters, field, value, exclude ? "isNot" : "is")),
-    moved: (step) =>
-      range === undefined || today === undefined ? undefined : movedRange(range, step, Date.now(), today),
+    mover: (way) => {
+      const moved = range && today && movedRange(range, way, Date.now(), today);
+      if (!moved) return undefined;
+      const period = presetOf(moved, today);
+      const { from, to, step } = period === undefined ? moved : {};
+      return () => set({ period, from, to, step });
+    },
   };
 }
 
