@@ -49,6 +49,21 @@ test("instants are compared freely", () => {
   expect(comparisonsIn(code)).toEqual([]);
 });
 
+/** Where the calendar or the clock of the browser is meant: the reader's own. */
+const readers = [
+  "web/format.ts", // "since 14:02" or "since 16 Nov"
+  "web/pages/edit/link-form.ts", // when a link expires, in a field that shows the reader's clock
+  "web/pages/links/list-address.ts", // days of creation and expiry, as the list shows them
+];
+
+test("days of reports and trends are the workspace's: the browser's date is read nowhere else", () => {
+  const pattern = /\.(?:get(?:FullYear|Month|Date|Day|Hours|TimezoneOffset)|to(?:Locale)?DateString)\(/;
+  const found = [...new Bun.Glob("web/**/*.{ts,tsx}").scanSync(root)]
+    .filter((path) => !path.includes(".test.") && pattern.test(readFileSync(join(root, path), "utf8")))
+    .toSorted();
+  expect(found).toEqual(readers);
+});
+
 const compilers = { ts: new Bun.Transpiler({ loader: "ts" }), tsx: new Bun.Transpiler({ loader: "tsx" }) };
 const signs = new Set(["<", ">", "<=", ">="]);
 

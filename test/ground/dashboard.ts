@@ -23,6 +23,8 @@ export type PageOptions = {
   /** For an error that the test provokes, such as a refused call. */
   readonly mayFail?: (message: string) => boolean;
   readonly language?: string;
+  /** Of the browser. */
+  readonly zone?: string;
 };
 
 export type DashboardPage = {
@@ -95,13 +97,18 @@ export async function tabTo(target: Locator, key: "Tab" | "Shift+Tab" = "Tab"): 
   throw new Error(`${tabsMost} times ${key} did not reach ${target}`);
 }
 
-function contextOptions({ isDark, isPhone, language = "en-GB" }: PageOptions): BrowserContextOptions {
+function contextOptions({
+  isDark,
+  isPhone,
+  language = "en-GB",
+  zone = "Europe/Berlin",
+}: PageOptions): BrowserContextOptions {
   return {
     viewport: isPhone ? phone : wide,
     ...(isPhone && { hasTouch: true, isMobile: true, deviceScaleFactor: 2 }),
     colorScheme: isDark ? "dark" : "light",
     locale: language,
-    timezoneId: "Europe/Berlin",
+    timezoneId: zone,
     reducedMotion: "reduce",
   };
 }

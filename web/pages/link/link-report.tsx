@@ -106,7 +106,7 @@ export function LinkReport({ link }: { readonly link: Link }) {
         </div>
         <div className="grid min-w-0 content-start gap-4">
           <QuotaCard link={link} />
-          <LiveCard live={live} />
+          <LiveCard live={live} zone={controls.zone} />
         </div>
       </div>
     </Page>

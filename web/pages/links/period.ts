@@ -1,4 +1,5 @@
 import { linksTexts as t } from "../../texts/links.ts";
+import { rangeOf } from "../report/periods.ts";
 
 /** The period of the clicks and trends of the list. */
 export const periods = ["month", "7d", "30d", "90d", "all"] as const;
@@ -21,20 +22,9 @@ export const periodWords: Readonly<Record<Period, string>> = {
   all: t.inAllTime,
 };
 
-const two = (value: number): string => String(value).padStart(2, "0");
-const dateOf = (date: Date): string => `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-
-/** The first day of a trend. A trend of all time would have no room: it shows the last 30 days. */
-export function trendFrom(period: Period, today = new Date()): string {
-  const back = (days: number) => new Date(today.getFullYear(), today.getMonth(), today.getDate() - days);
-  switch (period) {
-    case "month":
-      return dateOf(new Date(today.getFullYear(), today.getMonth(), 1));
-    case "7d":
-      return dateOf(back(6));
-    case "90d":
-      return dateOf(back(89));
-    default:
-      return dateOf(back(29));
-  }
-}
+/**
+ * The first day of a trend, which ends now; `today` is the workspace's, as its days are. A trend of all time would have no room:
+ * it shows the last 30 days.
+ */
+export const trendFrom = (period: Period, today: string): string =>
+  rangeOf(period === "all" ? "30d" : period, today).from;

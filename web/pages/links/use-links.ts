@@ -4,6 +4,8 @@ import type { Link, LinkPage, LinkTrend, LinkTrends } from "../../api/generated.
 import { liveState, onLive, onLiveState } from "../../api/live.ts";
 import { listQuery } from "../../api/queries.ts";
 import { useWorkspace } from "../../workspace.ts";
+import { useWorkspaceZone } from "../../workspace-zone.ts";
+import { dateIn } from "../report/periods.ts";
 import { countQuery, type ListAddress, listParams } from "./list-address.ts";
 import { trendFrom } from "./period.ts";
 
@@ -12,6 +14,7 @@ const staleMs = 15_000;
 /** A page of links, with its counts and trends; clicks move them while they are shown. */
 export function useLinks(address: ListAddress) {
   const { slug, can } = useWorkspace();
+  const zone = useWorkspaceZone();
   const page = useQuery({
     ...listQuery(slug, "GET /api/links", listParams(address)),
     placeholderData: keepPreviousData,
@@ -24,8 +27,11 @@ export function useLinks(address: ListAddress) {
   });
   const ids = page.data?.items.map(({ id }) => id).join(",") ?? "";
   const trends = useQuery({
-    ...listQuery(slug, "GET /api/links/trends", { ids, from: trendFrom(address.period) }),
-    enabled: ids !== "" && can("stats:read"),
+    ...listQuery(slug, "GET /api/links/trends", {
+      ids,
+      from: zone && trendFrom(address.period, dateIn(zone, Date.now())),
+    }),
+    enabled: ids !== "" && zone !== undefined,
     placeholderData: keepPreviousData,
     staleTime: staleMs,
   });

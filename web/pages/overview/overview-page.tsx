@@ -126,7 +126,7 @@ function WorkspaceReport() {
         <div className="grid min-w-0 content-start gap-4">
           <NearLimits />
           <DeadTargets />
-          <LiveCard live={live} withLink />
+          <LiveCard live={live} zone={controls.zone} withLink />
         </div>
       </div>
     </>

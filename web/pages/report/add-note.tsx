@@ -3,9 +3,9 @@ import MessageSquarePlus from "lucide-react/icons/message-square-plus";
 import Trash2 from "lucide-react/icons/trash-2";
 import { useRef, useState } from "react";
 import { call } from "../../api/call.ts";
-import { formatDateTime } from "../../format.ts";
+import { formatDateTime, readerZone } from "../../format.ts";
 import { fieldErrorsOf, focusFirstError, messageOf, useDraft, useIntentKey } from "../../forms.ts";
-import { isoOf } from "../../local-time.ts";
+import { isoIn, localTimeIn } from "../../local-time.ts";
 import { reportTexts } from "../../texts/report.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Checkbox } from "../../ui/checkbox.tsx";
@@ -41,6 +41,7 @@ export function AddNote({ link, notes, zone }: AddNoteProps) {
         <>
           <NoteForm
             link={link}
+            zone={zone}
             onDone={() => {
               setOpen(false);
               void notes.added();
@@ -76,25 +77,21 @@ export function AddNote({ link, notes, zone }: AddNoteProps) {
 
 interface NoteFormProps {
   readonly link: string | undefined;
+  /** Of the report, whose chart shows the note. */
+  readonly zone: string;
   readonly onDone: () => void;
 }
 
-/** "2026-11-17T14:02" as the browser's picker writes it, in the reader's zone. */
-function localNow(): string {
-  const now = new Date();
-  return new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
-
-function NoteForm({ link, onDone }: NoteFormProps) {
+function NoteForm({ link, zone, onDone }: NoteFormProps) {
   const toast = useToast();
   const form = useRef<HTMLFormElement>(null);
   const [text, setText, clearText] = useDraft(`note ${link ?? ""}`, "");
-  const [at, setAt] = useState(localNow);
+  const [at, setAt] = useState(() => localTimeIn(zone, Date.now()));
   const [isForAll, setForAll] = useState(link === undefined);
   const [isTried, setTried] = useState(false);
   const body = {
     text: text.trim(),
-    ...(at !== "" && { at: isoOf(at) }),
+    ...(at !== "" && { at: isoIn(zone, at) }),
     link: isForAll ? null : (link ?? null),
   };
   const intent = useIntentKey(body);
@@ -124,7 +121,7 @@ function NoteForm({ link, onDone }: NoteFormProps) {
       <Field label={t.text} hint={t.textHint} error={isMissing ? t.textMissing : errors.text}>
         <Input value={text} maxLength={200} onChange={(event) => setText(event.target.value)} />
       </Field>
-      <Field label={t.at} error={errors.at}>
+      <Field label={t.at} remark={zone !== readerZone() && zone} error={errors.at}>
         <DateField value={at} onValueChange={setAt} />
       </Field>
       {link !== undefined && <Checkbox label={t.whole} checked={isForAll} onCheckedChange={setForAll} />}

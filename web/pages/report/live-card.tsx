@@ -18,13 +18,15 @@ const tickMs = 10_000;
 
 interface LiveCardProps {
   readonly live: LiveClicks;
+  /** Of the report. */
+  readonly zone: string | undefined;
   /** With the link of each click. */
   readonly withLink?: boolean;
   readonly className?: string;
 }
 
 /** Clicks as they happen. Bots are named as such and not counted. With reduced motion new ones wait behind a button. */
-export function LiveCard({ live, withLink = false, className }: LiveCardProps) {
+export function LiveCard({ live, zone, withLink = false, className }: LiveCardProps) {
   const now = useNow(live.clicks);
   const isCalm = useReducedMotion();
   const [seen, setSeen] = useState<string>();
@@ -65,7 +67,7 @@ export function LiveCard({ live, withLink = false, className }: LiveCardProps) {
       {shown.length > 0 ? (
         <ol className="pb-1">
           {shown.map((click) => (
-            <LiveLine key={click.key} click={click} now={now} withLink={withLink} />
+            <LiveLine key={click.key} click={click} zone={zone} now={now} withLink={withLink} />
           ))}
         </ol>
       ) : live.isLoading ? (
@@ -86,11 +88,12 @@ export function LiveCard({ live, withLink = false, className }: LiveCardProps) {
 
 interface LiveLineProps {
   readonly click: LiveClick;
+  readonly zone: string | undefined;
   readonly now: number;
   readonly withLink: boolean;
 }
 
-function LiveLine({ click, now, withLink }: LiveLineProps) {
+function LiveLine({ click, zone, now, withLink }: LiveLineProps) {
   const counts = isCounted(click);
   const title = counts ? placeOf(click) : kindOf(click);
   const about = counts ? `${deviceOf(click)} · ${sourceOf(click)}` : `${deviceOf(click)} · ${t.notCounted}`;
@@ -105,7 +108,7 @@ function LiveLine({ click, now, withLink }: LiveLineProps) {
       <span className={cx("truncate", !counts && "text-text-3")} title={title}>
         {title}
       </span>
-      <time dateTime={click.at} title={formatDateTime(click.at)} className="num text-12 leading-5 text-text-3">
+      <time dateTime={click.at} title={formatDateTime(click.at, zone)} className="num text-12 leading-5 text-text-3">
         {formatAge(now - Date.parse(click.at))}
       </time>
       <span className="col-span-2 truncate text-12 text-text-3" title={about}>

@@ -1,9 +1,7 @@
-import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
-import { listQuery } from "../../api/queries.ts";
 import { listOf, oneOf } from "../../search.ts";
-import { useWorkspace } from "../../workspace.ts";
+import { useWorkspaceZone } from "../../workspace-zone.ts";
 import { type Filter, type FilterField, parseFilter, toggleValue, writeFilter } from "./filters.ts";
 import { dateIn, isPreset, movedRange, type Preset, parseStep, presetOf, type Range, rangeOf } from "./periods.ts";
 
@@ -59,15 +57,9 @@ const oneIn = <Value extends string>(all: readonly Value[], text: string | undef
   all.find((one) => one === text);
 
 export function useReport(usual: Preset): ReportControls {
-  const { slug } = useWorkspace();
   const search = useSearch({ strict: false });
   const navigate = useNavigate();
-  const { data: settings, isError } = useQuery({
-    ...listQuery(slug, "GET /api/stats/settings"),
-    staleTime: 300_000,
-  });
-  // Without settings there is still a report: the API knows the zone, and only presets may be off by a day.
-  const workspaceZone = settings?.timeZone ?? (isError ? "UTC" : undefined);
+  const workspaceZone = useWorkspaceZone();
   const given = oneOf(search.zone);
   const zone = given !== undefined && isZone(given) ? given : workspaceZone;
   const [from, to, period] = [momentOf(search.from), momentOf(search.to), oneOf(search.period)];
