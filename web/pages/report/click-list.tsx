@@ -10,9 +10,8 @@ import { cx } from "../../ui/class-names.ts";
 import { Empty, SkeletonRows } from "../../ui/states.tsx";
 import { useWorkspace } from "../../workspace.ts";
 import { deviceOf, isCounted, kindOf, placeOf, sourceOf } from "./click-words.ts";
-import { writeFilter } from "./filters.ts";
 import { Loaded } from "./loaded.tsx";
-import { readClicks, type Subject } from "./report-query.ts";
+import { clickParams, readClicks, type Subject } from "./report-query.ts";
 import type { ReportControls } from "./report-state.ts";
 import { valueName } from "./values.ts";
 
@@ -27,9 +26,9 @@ interface ClickListProps {
 /** Single clicks of the period, page by page. */
 export function ClickList({ subject, controls }: ClickListProps) {
   const { slug } = useWorkspace();
-  const { range, zone, filters } = controls;
+  const { range, zone } = controls;
   const about = subject.kind === "link" ? subject.id : "";
-  const asked = JSON.stringify([about, range, zone, filters.map(writeFilter)]);
+  const asked = JSON.stringify([about, clickParams(controls)]);
   const [cursors, setCursors] = useState<readonly string[]>([]);
   // Another period or filter begins with its first page.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `asked` stands for all of them

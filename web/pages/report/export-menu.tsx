@@ -9,9 +9,8 @@ import { Menu, MenuGroup, MenuItem, MenuSeparator } from "../../ui/menu.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { allDimensions } from "./dimensions.ts";
 import { download } from "./download.ts";
-import { writeFilter } from "./filters.ts";
 import { dateIn } from "./periods.ts";
-import { type Dimension, paramsOf, reportAddress, type Subject } from "./report-query.ts";
+import { clickParams, type Dimension, paramsOf, reportAddress, type Subject } from "./report-query.ts";
 import type { ReportControls } from "./report-state.ts";
 
 const t = reportTexts.exports;
@@ -53,8 +52,7 @@ export function ExportMenu({ subject, controls, name, report }: ExportMenuProps)
   }
 
   const clicks = (format: "csv" | "jsonl") => {
-    const { range: given, zone, filters } = controls;
-    const query = { from: given?.from, to: given?.to, zone, filter: filters.map(writeFilter), format };
+    const query = { ...clickParams(controls), format };
     return subject.kind === "link"
       ? addressOf("GET /api/links/{id}/clicks", { path: { id: subject.id }, query })
       : addressOf("GET /api/clicks", { query });

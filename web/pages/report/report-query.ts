@@ -3,7 +3,7 @@ import { addressOf, send } from "../../api/call.ts";
 import type { ClickPage, ClickReport } from "../../api/generated.ts";
 import { useWorkspace } from "../../workspace.ts";
 import { writeFilter } from "./filters.ts";
-import type { ReportState } from "./report-state.ts";
+import type { ReportState, Traffic } from "./report-state.ts";
 
 /** What a report is about. */
 export type Subject = { readonly kind: "link"; readonly id: string } | { readonly kind: "workspace" };
@@ -88,18 +88,28 @@ export function useReportQuery(subject: Subject, state: ReportState, asked: Aske
   });
 }
 
+/** What single clicks are of: the same period, filters and traffic as the figures above them. */
+export type ClickState = Pick<ReportState, "range" | "zone" | "filters" | "traffic">;
+
+/** Lists of clicks have no parameter for traffic, but every click has its reason. */
+const trafficFilters = { people: ["reason=counted"], bots: ["reason!=counted"], all: [] } as const satisfies Record<
+  Traffic,
+  readonly string[]
+>;
+
+/** The parameters of both lists of clicks. */
+export const clickParams = ({ range, zone, filters, traffic }: ClickState) => ({
+  ...{ from: range?.from, to: range?.to, zone },
+  filter: [...filters.map(writeFilter), ...trafficFilters[traffic]],
+});
+
 export async function readClicks(
   subject: Subject,
-  state: Pick<ReportState, "range" | "zone" | "filters">,
+  state: ClickState,
   page: { readonly limit: number; readonly cursor?: string | undefined },
   signal?: AbortSignal,
 ): Promise<ClickPage> {
-  const query = {
-    ...{ from: state.range?.from, to: state.range?.to, zone: state.zone },
-    filter: state.filters.map(writeFilter),
-    ...page,
-  };
-  const options = { query, ...(signal && { signal }) };
+  const options = { query: { ...clickParams(state), ...page }, ...(signal && { signal }) };
   const answer =
     subject.kind === "link"
       ? await send("GET /api/links/{id}/clicks", { path: { id: subject.id }, ...options })

@@ -46,7 +46,12 @@ export function useLiveClicks(
   const list = useQuery({
     queryKey: ["/api/clicks", slug, about, "live"],
     queryFn: ({ signal }) =>
-      readClicks(subject, { range: undefined, zone: undefined, filters: [] }, { limit: listed }, signal),
+      readClicks(
+        subject,
+        { range: undefined, zone: undefined, filters: [], traffic: "all" },
+        { limit: listed },
+        signal,
+      ),
     // The stream is newer than any list.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
