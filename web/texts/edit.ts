@@ -1,4 +1,4 @@
-import { plural, texts } from "./texts.ts";
+import { numbered, plural, texts } from "./texts.ts";
 
 export const editTexts = texts({
   newLink: "New link",
@@ -175,7 +175,7 @@ export const ruleTexts = texts({
 export const splitTexts = texts({
   title: "A/B split",
   hint: "Visitors that match no rule are distributed by weight. The same visitor always gets the same address.",
-  summary: (count: number) => `${count} destinations`,
+  summary: (count: number) => numbered(count, "destination", "destinations"),
   add: "Add a destination",
   start: "Split visitors between addresses",
   url: (place: number) => `Destination ${place}`,
@@ -301,7 +301,7 @@ export const qrTexts = texts({
     `The colours are too similar for a camera: contrast ${ratio}:1, at least 3:1 is needed. Use darker squares or a lighter background.`,
   inverted: "Light squares on a dark background: some scanners cannot read them.",
   margin: "Margin",
-  marginHint: (modules: string) => `${modules} squares. Scanners need 4 on busy backgrounds.`,
+  marginHint: (modules: number) => `${numbered(modules, "square", "squares")}. Scanners need 4 on busy backgrounds.`,
   level: "Error correction",
   levels: { L: "Low: 7%", M: "Medium: 15%", Q: "High: 25%", H: "Highest: 30%" },
   levelWithLogo: "A logo hides squares, so the highest level is used.",

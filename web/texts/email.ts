@@ -1,12 +1,14 @@
 import type { EmailSample } from "../api/generated.ts";
-import { texts } from "./texts.ts";
+import { formatNumber } from "../format.ts";
+import { plural, texts } from "./texts.ts";
 
 export const emailTexts = texts({
   title: "Email",
   description: "Links that you share by email, and notices about limits and clicks.",
   couldNotLoad: "Could not load the email settings.",
   usage: "Usage",
-  usageText: (days: string) => `Emails of the last ${days} days. Limits are per hour.`,
+  usageText: (days: number) =>
+    `Emails of ${plural(days, "the last day", `the last ${formatNumber(days)} days`)}. Limits are per hour.`,
   providers: { smtp: "This server", sendgrid: "Your SendGrid account" },
   current: "used for the next email",
   ofLimit: (used: string, limit: string) => `${used} of ${limit} this hour`,

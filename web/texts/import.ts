@@ -30,7 +30,6 @@ export const importTexts = texts({
   alreadyThere: (formatted: string) => `${formatted} already there`,
   bad: (count: number, formatted: string) => `${formatted} bad ${plural(count, "row", "rows")}`,
   created: (count: number, formatted: string) => `${formatted} ${plural(count, "link", "links")} created`,
-  rows: (formatted: string) => `${formatted} rows`,
   start: "Import",
   continue: "Continue",
   cancel: "Cancel",

@@ -1,4 +1,4 @@
-import { texts } from "./texts.ts";
+import { numbered, texts } from "./texts.ts";
 
 /** The page of one link. */
 export const linkTexts = texts({
@@ -53,18 +53,18 @@ export const linkTexts = texts({
   quota: {
     title: (month: string) => `Quota in ${month}`,
     titleNoLimit: (month: string) => `Hits in ${month}`,
-    of: (limit: string) => `of ${limit} hits`,
+    of: (limit: number) => `of ${numbered(limit, "hit", "hits")}`,
     hits: "hits",
     noLimit: "No limit",
     used: "Used",
     expected: "Expected",
     resets: (date: string) => `Resets ${date}`,
     label: "Hits used this month",
-    value: (used: string, limit: string) => `${used} of ${limit} hits`,
+    value: (used: string, limit: number) => `${used} of ${numbered(limit, "hit", "hits")}`,
     fullAround: (date: string) => `Full around ${date}`,
-    atPace: (pace: string) => `at ${pace} hits a day.`,
+    atPace: (pace: number) => `at ${numbered(pace, "hit", "hits")} a day.`,
     full: "The limit is reached.",
-    enough: (expected: string, date: string) => `About ${expected} hits by ${date} at this pace.`,
+    enough: (expected: number, date: string) => `About ${numbered(expected, "hit", "hits")} by ${date} at this pace.`,
     noHits: "No hits this month.",
     thenFallback: "Visitors then go to your fallback address.",
     nowFallback: "Visitors go to your fallback address.",

@@ -1,7 +1,7 @@
 import { formatNumber } from "../format.ts";
-import { plural, texts } from "./texts.ts";
+import { numbered, plural, texts } from "./texts.ts";
 
-const links = (count: number): string => `${formatNumber(count)} ${plural(count, "link", "links")}`;
+const links = (count: number): string => numbered(count, "link", "links");
 
 export const linksTexts = texts({
   title: "Links",
@@ -40,7 +40,8 @@ export const linksTexts = texts({
   file: "File",
   deletedFile: "Deleted file",
   rulesCount: (count: number) => `+${count} ${plural(count, "rule", "rules")}`,
-  trendOf: (name: string, clicks: string, period: string) => `${clicks} clicks on ${name}, ${period}`,
+  trendOf: (name: string, clicks: number, period: string) =>
+    `${numbered(clicks, "click", "clicks")} on ${name}, ${period}`,
   clicksIn: (period: string) => `Clicks, ${period}`,
   clicksPeriod: (period: string) => `Clicks ${period}`,
   sortNeedsPeriod: "To sort by clicks, choose the period This month or All time.",
@@ -55,7 +56,7 @@ export const linksTexts = texts({
 
   quotaShare: (share: string) => `${share} of quota`,
   quotaFull: "Quota full",
-  quotaUse: (used: string, limit: string) => `${used} of ${limit} hits this month`,
+  quotaUse: (used: string, limit: number) => `${used} of ${numbered(limit, "hit", "hits")} this month`,
   targetStatus: (status: number) => `Target ${status}`,
   targetSilent: "Target does not answer",
   suspendedWord: "Suspended",
@@ -125,8 +126,8 @@ export const linksTexts = texts({
   remove: (name: string) => `Remove ${name}`,
   from: "From",
   until: "Until",
-  lastDays: (days: number) => `in the last ${days} days`,
-  nextDays: (days: number) => `within ${days} days`,
+  lastDays: (days: number) => plural(days, "in the last day", `in the last ${days} days`),
+  nextDays: (days: number) => `within ${numbered(days, "day", "days")}`,
   after: (date: string) => `from ${date}`,
   before: (date: string) => `until ${date}`,
   between: (from: string, to: string) => `${from} to ${to}`,
@@ -211,7 +212,7 @@ export const trashTexts = texts({
   table: "Deleted links",
   deleted: "Deleted",
   left: "Days left",
-  daysLeft: (days: number) => `${formatNumber(days)} ${plural(days, "day", "days")}`,
+  daysLeft: (days: number) => numbered(days, "day", "days"),
   restore: "Restore",
   restoreOf: (name: string) => `Restore ${name}`,
   erase: "Delete for good",
@@ -244,7 +245,8 @@ export const replaceTexts = texts({
   nothing: (text: string) => `No destination contains “${text}”.`,
   wouldChange: (count: number) => (count === 0 ? "No link will change." : `${links(count)} will change.`),
   shown: (count: number) => `The first ${formatNumber(count)} are shown.`,
-  invalid: (count: number) => `${links(count)} cannot have the new destination and stay as they are.`,
+  invalid: (count: number) =>
+    `${links(count)} cannot have the new destination and ${plural(count, "stays as it is", "stay as they are")}.`,
   apply: (count: number) => `Replace in ${links(count)}`,
   done: (count: number) => `Changed the destinations of ${links(count)}.`,
   changedMeanwhile: "Some of these links were changed meanwhile. Look at the new preview.",
@@ -276,10 +278,11 @@ export const tagsTexts = texts({
   renameTitle: (tag: string) => `Rename ${tag}`,
   newName: "New name",
   renameHint: "If links already have this tag, the two become one.",
-  merges: (tag: string, count: number) => `${links(count)} already have ${tag}. The two tags become one.`,
+  merges: (tag: string, count: number) =>
+    `${links(count)} already ${plural(count, "has", "have")} ${tag}. The two tags become one.`,
   renameAction: "Rename",
   mergeAction: "Merge",
-  renamed: (count: number, name: string) => `${links(count)} now have the tag ${name}.`,
+  renamed: (count: number, name: string) => `${links(count)} now ${plural(count, "has", "have")} the tag ${name}.`,
   removed: (tag: string, count: number) => `Deleted the tag ${tag} from ${links(count)}.`,
   more: "Show more",
   notComplete: "There are more links with this tag. Repeat it for the others.",

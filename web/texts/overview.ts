@@ -1,4 +1,4 @@
-import { texts } from "./texts.ts";
+import { numbered, texts } from "./texts.ts";
 
 export const overviewTexts = texts({
   title: "Overview",
@@ -13,7 +13,7 @@ export const overviewTexts = texts({
     nothingUp: "No link gained clicks.",
     nothingDown: "No link lost clicks.",
     nothing: "No clicks in the last 14 days.",
-    change: (before: string, now: string) => `${before} → ${now} clicks`,
+    change: (before: string, now: number) => `${before} → ${numbered(now, "click", "clicks")}`,
     mostly: (source: string, before: string, now: string) => `Mostly ${source}: ${before} → ${now}`,
     spread: "Spread over several sources",
     couldNotLoad: "Could not load what moved.",
@@ -21,7 +21,7 @@ export const overviewTexts = texts({
   limits: {
     title: "Close to a limit",
     empty: "No link is close to its monthly hits.",
-    of: (used: string, limit: string) => `${used} of ${limit} hits`,
+    of: (used: string, limit: number) => `${used} of ${numbered(limit, "hit", "hits")}`,
     full: "Full",
     fullAround: (date: string) => `Full around ${date}`,
     couldNotLoad: "Could not load the limits.",

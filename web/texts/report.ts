@@ -1,4 +1,7 @@
-import { plural, texts } from "./texts.ts";
+import { formatNumber } from "../format.ts";
+import { numbered, plural, texts } from "./texts.ts";
+
+const theyMatch = (count: number): string => plural(count, "it matches", "they match");
 
 /** Reports: the page of a link, and the overview. */
 export const reportTexts = texts({
@@ -152,8 +155,7 @@ export const reportTexts = texts({
     label: (range: string) => `Clicks, ${range}`,
     clicks: "Clicks",
     previous: { previous: "Previous period", weekdays: "Same weekdays before", year: "A year before" },
-    previousDays: (count: string) => `Previous ${count} days`,
-    previousDay: "Previous day",
+    previousDays: (count: number) => plural(count, "Previous day", `Previous ${formatNumber(count)} days`),
     change: "Change",
     moment: "Time",
     visitors: "Daily visitors",
@@ -170,7 +172,7 @@ export const reportTexts = texts({
     view: "View",
     asChart: "Chart",
     asTable: "Table",
-    notes: (count: number) => `${count} ${plural(count, "note", "notes")}`,
+    notes: (count: number) => numbered(count, "note", "notes"),
     noteAt: (day: string, text: string) => `${day}, ${text}`,
     zoomHint: "Drag over the chart to zoom in. With the keyboard: arrow keys, Shift to select, Enter.",
     zoomOut: "Zoom out",
@@ -196,14 +198,15 @@ export const reportTexts = texts({
     plusMinus: (error: string) => `±${error}`,
     atLeast: "at least",
     sampledAbout: (rate: string) => `Estimated from ${rate} of the clicks, because there are too many to read.`,
-    notItemised: (count: string, total: string) =>
-      `For ${count} of ${total} clicks it is not known whether they match: single clicks are kept for a limited time.`,
-    notItemisedBefore: (count: string, total: string) =>
-      `For ${count} of ${total} clicks of the compared period it is not known whether they match, so no change is shown.`,
-    notInSeries: (count: string) =>
-      `${count} matching clicks are in the total but not in the chart: their day is not known.`,
+    notItemised: (count: number, total: number) =>
+      `For ${formatNumber(count)} of ${numbered(total, "click", "clicks")} it is not known whether ${theyMatch(count)}: single clicks are kept for a limited time.`,
+    notItemisedBefore: (count: number, total: number) =>
+      `For ${formatNumber(count)} of ${numbered(total, "click", "clicks")} of the compared period it is not known whether ${theyMatch(count)}, so no change is shown.`,
+    notInSeries: (count: number) =>
+      `${numbered(count, "matching click is", "matching clicks are")} in the total but not in the chart: ${plural(count, "its day is", "their days are")} not known.`,
     capped: "Visitors are too low: at times there were too many to recognise. Clicks are complete.",
-    imported: (count: string) => `${count} clicks imported from another shortener are not included.`,
+    imported: (count: number) =>
+      `${numbered(count, "click", "clicks")} imported from another shortener ${plural(count, "is", "are")} not included.`,
     asOf: (time: string) => `As of ${time}`,
     stale: "Could not refresh.",
   },
@@ -254,7 +257,7 @@ export const reportTexts = texts({
     paused: "Paused, reconnecting",
     connecting: "Connecting",
     count: (count: string, minutes: string) => `${count} in ${minutes} min`,
-    clicks: (count: number, text: string) => `${text} ${plural(count, "click", "clicks")}`,
+    clicks: (count: number) => numbered(count, "click", "clicks"),
     empty: "No clicks yet. They appear here within a second.",
     unknownPlace: "Unknown place",
     browserOn: (browser: string, system: string) => `${browser} on ${system}`,
@@ -264,7 +267,7 @@ export const reportTexts = texts({
     fresh: (count: string) => `${count} new`,
     showFresh: "Show new clicks",
     thisServerOnly: "Clicks of other servers are missing at the moment.",
-    notShown: (count: string) => `${count} more were too fast to show`,
+    notShown: (count: number) => `${numbered(count, "more was", "more were")} too fast to show`,
     couldNotLoad: "Could not load the last clicks.",
   },
   clicks: {
@@ -275,7 +278,7 @@ export const reportTexts = texts({
     device: "Device",
     source: "Source",
     counted: "Counted as",
-    stands: (count: string) => `stands for ${count} clicks`,
+    stands: (count: number) => `stands for ${numbered(count, "click", "clicks")}`,
     newer: "Newer",
     older: "Older",
     page: (number: string) => `Page ${number}`,

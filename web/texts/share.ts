@@ -1,4 +1,5 @@
-import { texts } from "./texts.ts";
+import { formatNumber } from "../format.ts";
+import { plural, texts } from "./texts.ts";
 
 /** Public pages with statistics. */
 export const shareTexts = texts({
@@ -38,5 +39,5 @@ export const shareTexts = texts({
   expired: (when: string) => `ended ${when}`,
   withPassword: "with password",
   filtered: "filtered",
-  lastDays: (count: string) => `last ${count} days`,
+  lastDays: (count: number) => plural(count, "last day", `last ${formatNumber(count)} days`),
 });

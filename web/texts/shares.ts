@@ -1,4 +1,5 @@
-import { texts } from "./texts.ts";
+import { formatNumber } from "../format.ts";
+import { plural, texts } from "./texts.ts";
 
 export const shareTexts = texts({
   title: "Shared reports",
@@ -9,7 +10,7 @@ export const shareTexts = texts({
   tagged: (tag: string) => `Tag ${tag}`,
   deletedLink: "A deleted link",
   name: "Report",
-  covers: (days: string) => `last ${days} days`,
+  covers: (days: number) => plural(days, "last day", `last ${formatNumber(days)} days`),
   filters: "Filters",
   noFilters: "All clicks",
   password: "Password",

@@ -1,3 +1,5 @@
+import { formatNumber } from "../format.ts";
+
 /**
  * All texts of the dashboard are in this folder, one file for each part of it. A text is a string, or a function of what it
  * names. With the pseudo-language every text is shown with accents and brackets: what stays plain was written elsewhere.
@@ -32,6 +34,10 @@ const accents: Readonly<Record<string, string>> = {
 
 export const disguise = (text: string): string =>
   `⟦${[...text].map((letter) => accents[letter.toLowerCase()] ?? letter).join("")}⟧`;
+
+/** "1 link", "2,000 links". */
+export const numbered = (count: number, one: string, other: string): string =>
+  `${formatNumber(count)} ${plural(count, one, other)}`;
 
 const plurals = new Intl.PluralRules("en");
 

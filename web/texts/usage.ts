@@ -1,4 +1,4 @@
-import { texts } from "./texts.ts";
+import { numbered, texts } from "./texts.ts";
 
 export const usageTexts = texts({
   title: "Usage",
@@ -24,7 +24,7 @@ export const usageTexts = texts({
   fullAt: (date: string) => `Full around ${date} at this pace.`,
   linksTitle: "Links closest to their monthly hit limit",
   noLinks: "No link has used a notable part of its hits this month.",
-  hits: (used: string, limit: string) => `${used} of ${limit} hits`,
+  hits: (used: string, limit: number) => `${used} of ${numbered(limit, "hit", "hits")}`,
   share: (percent: string) => `${percent} used`,
   openLink: (code: string) => `Open the report of ${code}`,
 });

@@ -13,7 +13,7 @@ export function EmailUsage() {
   const { data } = useQuery(listQuery(slug, "GET /api/email/stats"));
   if (data === undefined) return null;
   return (
-    <Section title={t.usage} description={t.usageText(formatNumber(data.periodDays))}>
+    <Section title={t.usage} description={t.usageText(data.periodDays)}>
       {data.providers.map((provider) => (
         <Provider key={provider.provider} stats={provider} isCurrent={provider.provider === data.current} />
       ))}

@@ -31,7 +31,7 @@ export function QuotaCard({ link }: { readonly link: Link }) {
       <h2 className="font-semibold">{limit === null ? t.titleNoLimit(month) : t.title(month)}</h2>
       <p className="num mt-0.5 mb-2.5 flex items-baseline gap-1.5 text-text-2">
         <span className="text-18 font-semibold tracking-[-.012em] text-text">{formatNumber(used)}</span>
-        {limit === null ? t.hits : t.of(formatNumber(limit))}
+        {limit === null ? t.hits : t.of(limit)}
         {limit !== null && limit > 0 && (
           <span className={cx("ml-auto font-medium", { accent: "", warn: "text-warn", bad: "text-bad" }[tone])}>
             {formatRoundPercent(Math.floor((used / limit) * 100) / 100)}
@@ -47,7 +47,7 @@ export function QuotaCard({ link }: { readonly link: Link }) {
             used={used}
             limit={limit}
             forecast={forecast.expected}
-            valueText={t.value(formatNumber(used), formatNumber(limit))}
+            valueText={t.value(formatNumber(used), limit)}
           />
           <div className="mt-2.5">
             <MeterKey tone={tone} used={t.used} expected={isFull ? undefined : t.expected}>
@@ -60,12 +60,12 @@ export function QuotaCard({ link }: { readonly link: Link }) {
             ) : forecast.fullAt !== undefined ? (
               <>
                 <strong className="font-semibold text-warn">{t.fullAround(longDay(forecast.fullAt))} </strong>
-                {t.atPace(formatNumber(forecast.perDay))}{" "}
+                {t.atPace(forecast.perDay)}{" "}
               </>
             ) : used === 0 ? (
               `${t.noHits} `
             ) : (
-              `${t.enough(formatNumber(forecast.expected), resets)} `
+              `${t.enough(forecast.expected, resets)} `
             )}
             {(isFull || forecast.fullAt !== undefined) && `${then} `}
             {can("links:write") && (

@@ -3,7 +3,7 @@ import ExternalLink from "lucide-react/icons/external-link";
 import { call } from "../../api/call.ts";
 import type { StatsShare } from "../../api/generated.ts";
 import { listQuery, refresh } from "../../api/queries.ts";
-import { formatDate, formatNumber } from "../../format.ts";
+import { formatDate } from "../../format.ts";
 import { messageOf } from "../../forms.ts";
 import { shareTexts as t } from "../../texts/share.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
@@ -40,7 +40,7 @@ function ShareLine({ share }: { readonly share: StatsShare }) {
   const toast = useToast();
   const isOver = share.expiresAt !== null && Date.parse(share.expiresAt) <= Date.now();
   const about = [
-    t.lastDays(formatNumber(share.days)),
+    t.lastDays(share.days),
     t.since(formatDate(share.createdAt)),
     share.expiresAt && (isOver ? t.expired : t.until)(formatDate(share.expiresAt)),
     share.password && t.withPassword,

@@ -2,7 +2,7 @@ import { Link as RouterLink } from "@tanstack/react-router";
 import FileIcon from "lucide-react/icons/file";
 import type { ReactNode } from "react";
 import type { Link, LinkTrend } from "../../api/generated.ts";
-import { formatDate, formatDateTime, formatNumber, formatRelative } from "../../format.ts";
+import { formatDate, formatDateTime, formatRelative } from "../../format.ts";
 import { linksTexts as t } from "../../texts/links.ts";
 import { LetterTile } from "../../ui/avatar.tsx";
 import { Tag } from "../../ui/chip.tsx";
@@ -88,7 +88,7 @@ export function Trend({ link, trend, period, now, width, height }: TrendProps) {
       quiet={isOff(link, now) || trend.clicks === 0}
       width={width}
       height={height}
-      label={t.trendOf(nameOf(link), formatNumber(trend.clicks), words)}
+      label={t.trendOf(nameOf(link), trend.clicks, words)}
     />
   );
 }

@@ -34,7 +34,7 @@ export function statusOf(link: Link, now: number): ShownStatus {
     return { tone: "bad", icon: Unlink, text, more: target.reason ?? text };
   }
   if (hitsLimit !== null && hitsUsed > 0) {
-    const more = t.quotaUse(formatNumber(hitsUsed), formatNumber(hitsLimit));
+    const more = t.quotaUse(formatNumber(hitsUsed), hitsLimit);
     if (hitsUsed >= hitsLimit) return { tone: "bad", icon: OctagonX, text: t.quotaFull, more };
     const share = hitsUsed / hitsLimit;
     // 99.6% is not full.

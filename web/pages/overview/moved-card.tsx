@@ -105,7 +105,7 @@ function MoverLine({ mover, ...periods }: { readonly mover: Mover } & Periods) {
           {formatNumber(Math.abs(now - before))}
         </span>
         <span className="col-span-2 truncate text-12 text-text-3">
-          {t.change(formatNumber(before), formatNumber(now))}
+          {t.change(formatNumber(before), now)}
           {why && ` · ${why}`}
         </span>
       </Link>

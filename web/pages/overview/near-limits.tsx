@@ -58,7 +58,7 @@ function NearLine({ use }: { readonly use: Near }) {
   const { used, limit, spentAt } = use;
   if (used === null || limit === null) return null;
   const tone = meterTone(used, limit);
-  const text = t.of(formatNumber(used), formatNumber(limit));
+  const text = t.of(formatNumber(used), limit);
   return (
     <li className="border-t border-line">
       <Link

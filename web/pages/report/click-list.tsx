@@ -112,7 +112,7 @@ function ClickLine({ click, zone, withLink }: ClickLineProps) {
       </span>
       <span className="truncate text-text-2 max-sm:order-4 max-sm:text-right max-sm:text-12">
         {counts ? sourceOf(click) : valueName("reason", click.reason)}
-        {click.weight > 1 && <span className="text-text-3"> · {t.stands(formatNumber(click.weight))}</span>}
+        {click.weight > 1 && <span className="text-text-3"> · {t.stands(click.weight)}</span>}
       </span>
     </li>
   );

@@ -130,7 +130,7 @@ export function previousName({ compare }: Pick<ReportControls, "compare">, spanM
   if (compare === undefined) return "";
   const days = Math.ceil(spanMs / dayMs);
   if (compare !== "previous") return t.previous[compare];
-  return days === 1 ? t.previousDay : t.previousDays(formatNumber(days));
+  return t.previousDays(days);
 }
 
 function Key({ kind, children }: { readonly kind: "solid" | "dashed"; readonly children: string }) {

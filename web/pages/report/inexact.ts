@@ -1,6 +1,6 @@
 import { isPartlyKnown } from "../../../src/clicks/reports/itemised.ts";
 import type { ClickReport } from "../../api/generated.ts";
-import { formatNumber, formatPercent } from "../../format.ts";
+import { formatPercent } from "../../format.ts";
 import { reportTexts } from "../../texts/report.ts";
 
 const t = reportTexts.honest;
@@ -12,10 +12,10 @@ export function inexactOf({ sampled, itemised, visitorsCapped, imported, previou
   const before = previous?.itemised;
   return [
     sampled && `${t.sampled(formatPercent(sampled.error))}. ${t.sampledAbout(formatPercent(sampled.rate))}`,
-    isPartlyKnown(itemised) && t.notItemised(formatNumber(itemised.of - itemised.clicks), formatNumber(itemised.of)),
-    isPartlyKnown(before) && t.notItemisedBefore(formatNumber(before.of - before.clicks), formatNumber(before.of)),
-    itemised && itemised.notInSeries > 0 && t.notInSeries(formatNumber(itemised.notInSeries)),
+    isPartlyKnown(itemised) && t.notItemised(itemised.of - itemised.clicks, itemised.of),
+    isPartlyKnown(before) && t.notItemisedBefore(before.of - before.clicks, before.of),
+    itemised && itemised.notInSeries > 0 && t.notInSeries(itemised.notInSeries),
     visitorsCapped && t.capped,
-    imported && imported.clicks > 0 && t.imported(formatNumber(imported.clicks)),
+    imported && imported.clicks > 0 && t.imported(imported.clicks),
   ].filter((one) => typeof one === "string");
 }

@@ -48,7 +48,7 @@ export function LiveCard({ live, zone, withLink = false, className }: LiveCardPr
             ? t.paused
             : state === "connecting"
               ? t.connecting
-              : t.count(t.clicks(recent, formatNumber(recent)), formatNumber(minutes))}
+              : t.count(t.clicks(recent), formatNumber(minutes))}
         </span>
       </div>
       {waiting > 0 && (
@@ -60,9 +60,7 @@ export function LiveCard({ live, zone, withLink = false, className }: LiveCardPr
       )}
       {live.isThisServerOnly && <p className="border-t border-line px-4 py-2 text-12 text-warn">{t.thisServerOnly}</p>}
       {live.notShown > 0 && (
-        <p className="num border-t border-line px-4 py-2 text-12 text-text-3">
-          {t.notShown(formatNumber(live.notShown))}
-        </p>
+        <p className="num border-t border-line px-4 py-2 text-12 text-text-3">{t.notShown(live.notShown)}</p>
       )}
       {shown.length > 0 ? (
         <ol className="pb-1">

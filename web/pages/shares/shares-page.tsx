@@ -5,7 +5,7 @@ import { useState } from "react";
 import { call } from "../../api/call.ts";
 import type { StatsShare } from "../../api/generated.ts";
 import { linkQuery, listQuery, refresh } from "../../api/queries.ts";
-import { formatDate, formatNumber } from "../../format.ts";
+import { formatDate } from "../../format.ts";
 import { messageOf } from "../../forms.ts";
 import { commonTexts } from "../../texts/common.ts";
 import { shareTexts as t } from "../../texts/shares.ts";
@@ -81,7 +81,7 @@ export function SharesPage() {
 
 function ShareRow({ share, onStop }: { readonly share: StatsShare; readonly onStop: () => void }) {
   const name = useName(share);
-  const covers = t.covers(formatNumber(share.days));
+  const covers = t.covers(share.days);
   return (
     <Row>
       <Cell title={share.url}>

@@ -140,11 +140,11 @@ function LinkLine({ use }: { readonly use: Usage["hitsPerLinkPerMonth"][number] 
             label={t.openLink(shortly(use.shortUrl))}
             used={used}
             limit={limit}
-            valueText={t.hits(formatNumber(used), formatNumber(limit))}
+            valueText={t.hits(formatNumber(used), limit)}
           />
         </span>
         <span className="num text-right text-12 text-text-2">
-          {t.hits(formatNumber(used), formatNumber(limit))}
+          {t.hits(formatNumber(used), limit)}
           {spentAt && used < limit && <span className="block text-warn">{t.fullAt(formatDay(spentAt))}</span>}
         </span>
       </Link>

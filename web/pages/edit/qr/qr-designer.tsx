@@ -71,7 +71,7 @@ export function QrDesigner({ shortUrl, isFinal }: QrDesignerProps) {
         />
         <LogoField design={design} onChange={change} />
         <BrandButton onChange={change} />
-        <Field label={t.margin} hint={t.marginHint(formatNumber(design.margin))}>
+        <Field label={t.margin} hint={t.marginHint(design.margin)}>
           <RangeInput value={design.margin} most={marginMost} onChange={(margin) => change({ margin })} />
         </Field>
         <div className="grid gap-4 sm:grid-cols-2">
