@@ -9,7 +9,16 @@ import { cx } from "../../ui/class-names.ts";
 import { Segmented } from "../../ui/tabs.tsx";
 import { changeText } from "./change-text.ts";
 import { comparedOf } from "./compared.ts";
-import { dayMs, fittingIntervals, momentText, rangeText, shortMoment, tickText } from "./moments.ts";
+import {
+  calendarMs,
+  daysOf,
+  fittingIntervals,
+  momentText,
+  rangeText,
+  type Span,
+  shortMoment,
+  tickText,
+} from "./moments.ts";
 import { NumberTable } from "./number-table.tsx";
 import { dateIn } from "./periods.ts";
 import type { Report } from "./report-query.ts";
@@ -29,7 +38,7 @@ interface ClicksChartProps {
 export function ClicksChart({ report, controls, annotations, actions }: ClicksChartProps) {
   const { interval, zone, readAt } = report;
   const { previous, hasChange } = comparedOf(report);
-  const spanMs = Date.parse(report.to) - Date.parse(report.from);
+  const spanMs = calendarMs(report);
   const happened = report.series.filter(({ start }) => Date.parse(start) <= readAt);
   const points = happened.map(({ start, clicks }) => ({ start, value: clicks }));
   const before = previous?.series.map(({ start, clicks }) => ({ start, value: clicks }));
@@ -56,7 +65,7 @@ export function ClicksChart({ report, controls, annotations, actions }: ClicksCh
     <div className="border-t border-line px-4 pt-3.5 pb-2.5">
       <div className="mb-2 flex flex-wrap items-center gap-x-4 gap-y-1.5 text-12 text-text-2">
         <Key kind="solid">{t.clicks}</Key>
-        {previous && <Key kind="dashed">{previousName(controls, spanMs)}</Key>}
+        {previous && <Key kind="dashed">{previousName(controls, report)}</Key>}
         <span className="ml-auto flex flex-wrap items-center gap-x-3 gap-y-1 max-sm:-mx-2 max-sm:grow max-sm:justify-between max-sm:gap-x-1">
           {controls.preset === undefined && (
             <Button
@@ -114,7 +123,7 @@ export function ClicksChart({ report, controls, annotations, actions }: ClicksCh
             value: t.clicks,
             change: t.change,
             moment: t.moment,
-            previous: previousName(controls, spanMs),
+            previous: previousName(controls, report),
             unfinished: t.soFar,
             hint: t.zoomHint,
             empty: controls.filters.length > 0 ? t.emptyFiltered : t.empty,
@@ -126,11 +135,11 @@ export function ClicksChart({ report, controls, annotations, actions }: ClicksCh
   );
 }
 
-export function previousName({ compare }: Pick<ReportControls, "compare">, spanMs: number): string {
+/** As the API compares: a period that begins with a day moves by days, another one by its length. */
+export function previousName({ compare }: Pick<ReportControls, "compare">, report: Span): string {
   if (compare === undefined) return "";
-  const days = Math.ceil(spanMs / dayMs);
-  if (compare !== "previous") return t.previous[compare];
-  return t.previousDays(days);
+  const days = daysOf(report);
+  return compare === "previous" && days !== undefined ? t.previousDays(days) : t.previous[compare];
 }
 
 function Key({ kind, children }: { readonly kind: "solid" | "dashed"; readonly children: string }) {

@@ -9,13 +9,13 @@ import {
   formatWeekday,
 } from "../../format.ts";
 import { reportTexts as t } from "../../texts/report.ts";
-import { dateIn } from "./periods.ts";
+import { dateIn, daysBetween } from "./periods.ts";
 import { type Interval, intervals } from "./report-state.ts";
 
 const hourMs = 3_600_000;
-export const dayMs = 24 * hourMs;
+const dayMs = 24 * hourMs;
 
-type Span = Pick<ClickReport, "from" | "to" | "zone">;
+export type Span = Pick<ClickReport, "from" | "to" | "zone">;
 
 /**
  * "1–16 Nov 2026"; with times if it does not consist of whole days. `to` is exclusive. A period that ends now, and the one
@@ -27,6 +27,21 @@ export function rangeText({ from, to, zone }: Span, endsNow: boolean): string {
   if (isWhole) return formatRange(start, end - 1, zone);
   const options = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZone: zone } as const;
   return dateFormat(options).formatRange(start, end);
+}
+
+/**
+ * How long a period is by the calendar of its zone: a day has 24 hours, also when clocks are changed. Times of a report begin
+ * with what the clock of its zone shows.
+ */
+export const calendarMs = ({ from, to }: Pick<Span, "from" | "to">): number => Math.max(0, clockOf(to) - clockOf(from));
+
+const clockChars = "2026-11-17T14:02".length;
+const clockOf = (time: string): number => Date.parse(`${time.slice(0, clockChars)}Z`);
+
+/** The days of a period that begins with a day; the last one may go on. */
+export function daysOf({ from, to, zone }: Span): number | undefined {
+  if (!isMidnight(Date.parse(from), zone)) return undefined;
+  return daysBetween(dateIn(zone, Date.parse(from)), dateIn(zone, Date.parse(to) - 1)) + 1;
 }
 
 const isMidnight = (at: number, zone: string): boolean => dateIn(zone, at) !== dateIn(zone, at - 1);
