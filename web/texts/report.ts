@@ -198,8 +198,9 @@ export const reportTexts = texts({
     plusMinus: (error: string) => `±${error}`,
     atLeast: "at least",
     sampledAbout: (rate: string) => `Estimated from ${rate} of the clicks, because there are too many to read.`,
+    // By age, by the cap of single clicks, and by the number of values that totals keep apart.
     notItemised: (count: number, total: number) =>
-      `For ${formatNumber(count)} of ${numbered(total, "click", "clicks")} it is not known whether ${theyMatch(count)}: single clicks are kept for a limited time.`,
+      `For ${formatNumber(count)} of ${numbered(total, "click", "clicks")} it is not known whether ${theyMatch(count)}. Single clicks are kept for a limited time, at busy times only some of them, and rare values are added up.`,
     notItemisedBefore: (count: number, total: number) =>
       `For ${formatNumber(count)} of ${numbered(total, "click", "clicks")} of the compared period it is not known whether ${theyMatch(count)}, so no change is shown.`,
     notInSeries: (count: number) =>
@@ -237,7 +238,7 @@ export const reportTexts = texts({
     other: (count: string) => `Other (${count})`,
     otherPlain: "Other",
     notItemised: "Details not kept",
-    notItemisedAbout: "Details of these clicks are no longer kept.",
+    notItemisedAbout: "Details of these clicks were not recorded, or are no longer kept.",
     showAll: (count: string) => `Show all ${count}`,
     showMore: "Show more",
     allOf: (card: string) => `All values: ${card}`,
