@@ -2,6 +2,7 @@ import { formatNumber } from "../format.ts";
 import { numbered, plural, texts } from "./texts.ts";
 
 const theyMatch = (count: number): string => plural(count, "it matches", "they match");
+const visits = (count: number): string => numbered(count, "visit", "visits");
 
 /** Reports: the page of a link, and the overview. */
 export const reportTexts = texts({
@@ -40,7 +41,8 @@ export const reportTexts = texts({
   },
   traffic: "Traffic",
   trafficIs: "Traffic is",
-  traffics: { people: "people", bots: "bots and previews", all: "people, bots and previews" },
+  // What is not counted has bots, and people who came after a link had expired or was at its limit.
+  traffics: { people: "people", bots: "not counted", all: "all visits" },
   addFilter: "Filter",
   filterBy: "Filter by",
   filterKind: "Condition",
@@ -89,7 +91,7 @@ export const reportTexts = texts({
     browser: "Unknown browser",
     language: "Unknown language",
     variant: "Main destination",
-    bot: "People",
+    bot: "No known bot",
     reason: "Unknown",
     link: "Unknown link",
     domain: "Unknown domain",
@@ -145,6 +147,12 @@ export const reportTexts = texts({
     showReasons: "Show why these were not counted",
     reasonsTitle: "What is not counted, and why",
     noBots: "Every click of this period was counted.",
+    alsoNotCounted: (visits: string) => `Also not counted: ${visits}.`,
+    otherVisits: {
+      fallback: (count: number) => `${visits(count)} sent to the fallback address`,
+      over_quota: (count: number) => `${visits(count)} after the monthly limit was reached`,
+      unknown: (count: number) => `${visits(count)} for a reason that is not known`,
+    },
     yours: "Your own visits",
     yoursText:
       "Visits of a browser that you exclude are in no report, so there is no number for them. They still use up hits. Exclude it once for each domain of your links.",

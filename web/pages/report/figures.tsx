@@ -9,6 +9,7 @@ import { Stat, StatRow } from "../../ui/stat.tsx";
 import { Skeleton } from "../../ui/states.tsx";
 import { changeText } from "./change-text.ts";
 import { type Compared, comparedOf } from "./compared.ts";
+import { notCountedOf } from "./not-counted.ts";
 import { Reasons } from "./reasons.tsx";
 import type { ReportControls } from "./report-state.ts";
 
@@ -21,53 +22,61 @@ interface FiguresProps {
   readonly excludeAddress: string;
 }
 
-/** The key figures of a report. Bots and previews are apart: they are in none of the others. */
+/** The key figures of a report. What is not counted is apart: it is in none of the others. */
 export function Figures({ report, controls, excludeAddress }: FiguresProps) {
   const { totals } = report;
   const compared = comparedOf(report);
   const before = compared.previous?.totals;
   const isOfPeople = report.traffic === "people";
   const sampled = report.sampled && reportTexts.honest.plusMinus(formatPercent(report.sampled.error));
+  const { others } = notCountedOf(report);
   return (
-    <StatRow>
-      <Stat
-        label={
-          <>
-            {isOfPeople ? t.clicks : `${t.clicks}: ${reportTexts.traffics[report.traffic]}`}
-            {sampled && <Inexact>{sampled}</Inexact>}
-          </>
-        }
-        value={formatNumber(totals.clicks)}
-        {...changeOf(totals.clicks, before?.clicks, formatNumber, compared)}
-      />
-      <Stat
-        label={
-          <>
-            {t.visitors}
-            {(report.visitorsCapped || sampled) && (
-              <Inexact>{report.visitorsCapped ? reportTexts.honest.atLeast : sampled}</Inexact>
-            )}
-            <AboutVisitors isFiltered={report.itemised !== null} />
-          </>
-        }
-        value={formatNumber(totals.visitors)}
-        {...changeOf(totals.visitors, before?.visitors, formatNumber, compared)}
-      />
-      <Stat
-        label={t.perVisitor}
-        value={isOfPeople ? (ratio(totals)?.formatted ?? "–") : "–"}
-        {...(isOfPeople && compared.hasChange
-          ? changeOf(ratio(totals)?.value, before && ratio(before)?.value, formatDecimal, compared)
-          : {})}
-      />
-      <Stat
-        apart
-        icon={Bot}
-        label={t.bots}
-        value={<Reasons report={report} controls={controls} excludeAddress={excludeAddress} />}
-        remark={t.notInOthers}
-      />
-    </StatRow>
+    <>
+      <StatRow>
+        <Stat
+          label={
+            <>
+              {isOfPeople ? t.clicks : `${t.clicks}: ${reportTexts.traffics[report.traffic]}`}
+              {sampled && <Inexact>{sampled}</Inexact>}
+            </>
+          }
+          value={formatNumber(totals.clicks)}
+          {...changeOf(totals.clicks, before?.clicks, formatNumber, compared)}
+        />
+        <Stat
+          label={
+            <>
+              {t.visitors}
+              {(report.visitorsCapped || sampled) && (
+                <Inexact>{report.visitorsCapped ? reportTexts.honest.atLeast : sampled}</Inexact>
+              )}
+              <AboutVisitors isFiltered={report.itemised !== null} />
+            </>
+          }
+          value={formatNumber(totals.visitors)}
+          {...changeOf(totals.visitors, before?.visitors, formatNumber, compared)}
+        />
+        <Stat
+          label={t.perVisitor}
+          value={isOfPeople ? (ratio(totals)?.formatted ?? "–") : "–"}
+          {...(isOfPeople && compared.hasChange
+            ? changeOf(ratio(totals)?.value, before && ratio(before)?.value, formatDecimal, compared)
+            : {})}
+        />
+        <Stat
+          apart
+          icon={Bot}
+          label={t.bots}
+          value={<Reasons report={report} controls={controls} excludeAddress={excludeAddress} />}
+          remark={t.notInOthers}
+        />
+      </StatRow>
+      {others.length > 0 && (
+        <p className="num border-t border-line bg-sunken px-4 py-2 text-12 text-text-2">
+          {t.alsoNotCounted(others.join(", "))}
+        </p>
+      )}
+    </>
   );
 }
 

@@ -4,6 +4,7 @@ import { formatNumber } from "../../format.ts";
 import { reportTexts } from "../../texts/report.ts";
 import { Button } from "../../ui/button.tsx";
 import { Popover, PopoverClose } from "../../ui/popover.tsx";
+import { notCountedOf } from "./not-counted.ts";
 import type { ReportControls } from "./report-state.ts";
 
 const t = reportTexts.figures;
@@ -14,13 +15,13 @@ interface ReasonsProps {
   readonly excludeAddress: string;
 }
 
-/** How many visits were not counted; a click says why. */
+/** How many visits were of bots and previews. A click says of everything that was not counted why. */
 export function Reasons({ report, controls, excludeAddress }: ReasonsProps) {
   const names: Readonly<Record<string, string>> = reportTexts.reasons;
   const found = Object.entries(report.reasons)
     .filter(([reason, clicks]) => reason !== "counted" && clicks > 0)
     .toSorted(([, one], [, other]) => other - one);
-  const total = formatNumber(report.totals.bots);
+  const total = formatNumber(notCountedOf(report).bots);
   return (
     <Popover
       label={t.reasonsTitle}

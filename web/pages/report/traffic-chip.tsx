@@ -4,7 +4,7 @@ import { FilterWord } from "../../ui/chip.tsx";
 import { Menu, MenuRadio } from "../../ui/menu.tsx";
 import { type ReportControls, type Traffic, traffics } from "./report-state.ts";
 
-/** Whose clicks the figures have. People, unless somebody asks for the others. */
+/** Which visits the figures have. Those that count, unless somebody asks for the others. */
 export function TrafficChip({ controls }: { readonly controls: ReportControls }) {
   return (
     <Menu
