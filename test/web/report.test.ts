@@ -1,7 +1,7 @@
 /** Reports in the dashboard, where the workspace and the browser are in zones that never have the same date. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { text as readText } from "node:stream/consumers";
-import { type Site, startSite } from "../e2e/servers.ts";
+import { createExpired, type Site, startSite } from "../e2e/servers.ts";
 import { type Dashboard, startDashboard } from "../ground/dashboard.ts";
 import { makePerson, type TestPerson } from "../ground/people.ts";
 import { until } from "../ground/process.ts";
@@ -99,6 +99,29 @@ test(
       const lines = (await readText(await saved.createReadStream())).trim().split(/\r?\n/);
       expect([traffic, lines.length - 1]).toEqual([traffic, count]);
     }
+    calm();
+  },
+  journeyMs,
+);
+
+test(
+  "visitors of an expired link with a fallback address are not shown as bots",
+  async () => {
+    const fields = { url: "https://example.com/", code: "over", fallbackUrl: "https://example.com/instead" };
+    const { id } = await createExpired(site, fields);
+    for (let i = 0; i < 3; i++) expect((await site.visit("/over")).status).toBe(302);
+    await until("the visits", async () => {
+      const { totals } = (await site.call("GET", `/api/links/${id}/stats`)).json<Figures>();
+      return totals.bots === 3 || undefined;
+    });
+    const { page, goto, calm } = await dashboard.open(site, owner);
+    await goto(`/w/default/links/${id}`);
+    await page.getByText("Also not counted: 3 visits sent to the fallback address.").waitFor();
+    await page.getByRole("button", { name: "0. Show why these were not counted" }).waitFor();
+    await page.getByText("Visitors go to your fallback address.").waitFor();
+    await goto(`/w/default/links/${id}?traffic=bots`);
+    await page.getByText("Also part of the clicks: 3 visits sent to the fallback address.").waitFor();
+    expect(await page.getByText("bots and previews", { exact: true }).count()).toBe(0);
     calm();
   },
   journeyMs,

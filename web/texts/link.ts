@@ -24,6 +24,7 @@ export const linkTexts = texts({
   suspendedFor: (reason: string) => `Suspended by the operator: ${reason}. Visitors see a page that says so.`,
   disabledText: "Visitors see that this link does not exist. Enable it to send them on.",
   expiredText: (when: string) => `Expired ${when}. Visitors see that it has expired.`,
+  expiredFallback: (when: string) => `Expired ${when}. Visitors go to your fallback address.`,
   file: (name: string) => `File: ${name}`,
   moreTargets: (count: string) => `and ${count} more by rule or split`,
   health: {

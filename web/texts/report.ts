@@ -135,6 +135,7 @@ export const reportTexts = texts({
     perVisitor: "Clicks per visitor",
     bots: "Bots and previews",
     notInOthers: "Not in any other figure",
+    inClicks: "Part of the clicks",
     from: (before: string) => `from ${before}`,
     fromAtLeast: (before: string) => `from at least ${before}`,
     noneBefore: "none before",
@@ -148,6 +149,7 @@ export const reportTexts = texts({
     reasonsTitle: "What is not counted, and why",
     noBots: "Every click of this period was counted.",
     alsoNotCounted: (visits: string) => `Also not counted: ${visits}.`,
+    alsoInClicks: (visits: string) => `Also part of the clicks: ${visits}.`,
     otherVisits: {
       fallback: (count: number) => `${visits(count)} sent to the fallback address`,
       over_quota: (count: number) => `${visits(count)} after the monthly limit was reached`,

@@ -108,7 +108,7 @@ function Trouble({ link }: { readonly link: Link }) {
       : link.status === "disabled"
         ? t.disabledText
         : isExpired(link)
-          ? t.expiredText(formatRelative(link.expiresAt ?? ""))
+          ? (link.fallbackUrl === null ? t.expiredText : t.expiredFallback)(formatRelative(link.expiresAt ?? ""))
           : undefined;
   if (text === undefined) return null;
   return (

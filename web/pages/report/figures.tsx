@@ -68,12 +68,12 @@ export function Figures({ report, controls, excludeAddress }: FiguresProps) {
           icon={Bot}
           label={t.bots}
           value={<Reasons report={report} controls={controls} excludeAddress={excludeAddress} />}
-          remark={t.notInOthers}
+          remark={isOfPeople ? t.notInOthers : t.inClicks}
         />
       </StatRow>
       {others.length > 0 && (
         <p className="num border-t border-line bg-sunken px-4 py-2 text-12 text-text-2">
-          {t.alsoNotCounted(others.join(", "))}
+          {(isOfPeople ? t.alsoNotCounted : t.alsoInClicks)(others.join(", "))}
         </p>
       )}
     </>
