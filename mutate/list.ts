@@ -32,9 +32,10 @@ import { safeFetch } from "./mistakes/safe-fetch.ts";
 import { server } from "./mistakes/server.ts";
 import { sql } from "./mistakes/sql.ts";
 import { tenantMistakes } from "./mistakes/tenants.ts";
+import { webMistakes } from "./mistakes/web.ts";
 import { workers } from "./mistakes/workers.ts";
 
-/** By room of `src/`. */
+/** By room of `src/`; `web` is the dashboard. */
 const rooms: Readonly<Record<string, Mistakes>> = {
   ...{
     abuse,
@@ -65,6 +66,7 @@ const rooms: Readonly<Record<string, Mistakes>> = {
   },
   people: { ...factorMistakes, ...peopleSignIn, ...workspaceMistakes },
   ...{ annotations: annotationMistakes, branding: brandingMistakes, "share-pages": sharePageMistakes },
+  web: webMistakes,
 };
 
 export interface NamedMistake {

@@ -4,7 +4,7 @@
  * line.
  */
 export interface Mistake {
-  /** From `src/`. */
+  /** From `src/`, or of the dashboard: `web/format.ts`. */
   readonly file: string;
   /** Must occur exactly once in the file. */
   readonly from: string;
@@ -15,12 +15,16 @@ export interface Mistake {
   readonly only?: string;
 }
 
-/** The mistakes of one room of `src/`, by name. */
+/** The mistakes of one room of `src/`, or of the dashboard, by name. */
 export type Mistakes = Readonly<Record<string, Mistake>>;
+
+/** Where the file is, from the root. */
+export const sourceOf = ({ file }: Pick<Mistake, "file">): string => (file.startsWith("web/") ? file : `src/${file}`);
 
 /** The file with the mistake in it; throws if the place is missing or not unique. */
 export function plant({ file, from, to }: Pick<Mistake, "file" | "from" | "to">, text: string): string {
   const parts = text.split(from);
-  if (parts.length !== 2) throw new Error(`src/${file} has ${parts.length - 1} places like this, not one:\n${from}`);
+  if (parts.length !== 2)
+    throw new Error(`${sourceOf({ file })} has ${parts.length - 1} places like this, not one:\n${from}`);
   return parts.join(to);
 }

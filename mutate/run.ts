@@ -14,7 +14,7 @@ import { initialVariable, makeInitial, type Postgres, sharedVariable, startPostg
 import { cleanEnvironment, type Environment, type Finished, runProcess } from "../test/ground/process.ts";
 import { tempFolder } from "../test/ground/temp.ts";
 import { allMistakes, type NamedMistake } from "./list.ts";
-import { plant } from "./mistake.ts";
+import { plant, sourceOf } from "./mistake.ts";
 
 type Outcome =
   | { kind: "caught"; by: string }
@@ -84,7 +84,7 @@ function isNamedBy(id: string, word: string): boolean {
 
 function problemWith(mistake: NamedMistake["mistake"]): string[] {
   try {
-    plant(mistake, readFileSync(join(root, "src", mistake.file), "utf8"));
+    plant(mistake, readFileSync(join(root, sourceOf(mistake)), "utf8"));
     return [];
   } catch (error) {
     return [String(error)];
@@ -147,7 +147,7 @@ async function tryOne(
   timeoutMs: number,
   env: Environment,
 ): Promise<Outcome> {
-  const path = join(folder, "src", mistake.file);
+  const path = join(folder, sourceOf(mistake));
   const text = readFileSync(path, "utf8");
   writeFileSync(path, plant(mistake, text));
   try {

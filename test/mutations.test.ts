@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { allMistakes, type NamedMistake } from "../mutate/list.ts";
-import { plant } from "../mutate/mistake.ts";
+import { plant, sourceOf } from "../mutate/mistake.ts";
 
 const root = join(import.meta.dir, "..");
 const mistakes = allMistakes();
@@ -15,7 +15,7 @@ function problemOf({ id, room, mistake }: NamedMistake): string[] {
   const missing = tests.filter((path) => !existsSync(join(root, path)));
   if (tests.length === 0 || missing.length > 0) return [`${id} has no test ${missing.join(", ")}`];
   try {
-    const planted = plant(mistake, readFileSync(join(root, "src", file), "utf8"));
+    const planted = plant(mistake, readFileSync(join(root, sourceOf({ file })), "utf8"));
     // What is not TypeScript any more would only show that the compiler works.
     if (file.endsWith(".ts")) new Bun.Transpiler({ loader: "ts" }).transformSync(planted);
     return [];
