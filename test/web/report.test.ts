@@ -126,3 +126,22 @@ test(
   },
   journeyMs,
 );
+
+test(
+  "the period before today is yesterday, and the one after it is today again",
+  async () => {
+    const { page, goto, calm } = await dashboard.open(site, owner, browser);
+    const inAddress = () => Object.fromEntries(new URL(page.url()).searchParams);
+    const dateOf = (at: number) => new Intl.DateTimeFormat("en-CA", { timeZone: workspaceZone }).format(at);
+    await goto("/w/default?period=today");
+    await page.getByRole("button", { name: "Previous period", exact: true }).click();
+    const yesterday = dateOf(Date.now() - 86_400_000);
+    await until("yesterday", () => inAddress().from === yesterday || undefined);
+    expect(inAddress()).toEqual({ from: yesterday, to: yesterday });
+    await page.getByRole("button", { name: "Next period", exact: true }).click();
+    await until("today", () => inAddress().period === "today" || undefined);
+    expect(inAddress()).toEqual({ period: "today" });
+    calm();
+  },
+  journeyMs,
+);
