@@ -1,4 +1,4 @@
-import { numbered, texts } from "./texts.ts";
+import { numbered, plural, texts } from "./texts.ts";
 
 /** The page of one link. */
 export const linkTexts = texts({
@@ -55,7 +55,7 @@ export const linkTexts = texts({
     title: (month: string) => `Quota in ${month}`,
     titleNoLimit: (month: string) => `Hits in ${month}`,
     of: (limit: number) => `of ${numbered(limit, "hit", "hits")}`,
-    hits: "hits",
+    hits: (used: number) => plural(used, "hit", "hits"),
     noLimit: "No limit",
     used: "Used",
     expected: "Expected",

@@ -3,7 +3,20 @@ import { join } from "node:path";
 import type { Texts } from "./texts.ts";
 
 /** Words that end like a plural and may follow a one: "1 is unused", "1 was too fast". */
-const singular = new Set(["is", "was", "has", "this", "as", "invites", "owns", "matches", "shows", "stays"]);
+const singular = new Set([
+  "is",
+  "was",
+  "has",
+  "this",
+  "as",
+  "invites",
+  "owns",
+  "matches",
+  "shows",
+  "stays",
+  "contains",
+  "yes",
+]);
 
 /** "1 clicks", "1 matching clicks", "1 new links". */
 const wrongAfterOne = /(?<![\d.,:–-])1 (?:\p{L}+ )?(\p{L}+s)\b/u;
@@ -21,11 +34,14 @@ const pluralVerb = /(?<![\d.,])1 \p{L}+ (?:already |now )?(?:have|are|were|do|co
 function saidOfOne(texts: Texts, path: string): [path: string, text: string][] {
   return Object.entries(texts).flatMap(([name, text]) => {
     const place = `${path}.${name}`;
-    if (typeof text === "string") return [];
+    // A plural without its number is shown beside one.
+    if (typeof text === "string") return isPluralNoun(text) ? [[place, `1 ${text}`] as [string, string]] : [];
     if (typeof text !== "function") return saidOfOne(text, place);
     return [[place, ofOne(text as (...given: unknown[]) => string)] as [string, string]];
   });
 }
+
+const isPluralNoun = (text: string): boolean => /^\p{Ll}+s$/u.test(text) && !singular.has(text);
 
 function ofOne(text: (...given: unknown[]) => string): string {
   const given = (one: unknown) => Array.from({ length: Math.max(1, text.length) }, () => one);

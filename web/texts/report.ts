@@ -254,7 +254,7 @@ export const reportTexts = texts({
     allOf: (card: string) => `All values: ${card}`,
     couldNotLoad: (card: string) => `Could not load ${card.toLowerCase()}.`,
     empty: "No clicks in this period.",
-    clicksWord: "clicks",
+    clicksWord: (count: number) => plural(count, "click", "clicks"),
     hint: "Click to filter, Alt-click to exclude",
     chosen: "filtered",
     mapLabel: "Clicks by country",

@@ -44,7 +44,7 @@ export const settingsTexts = texts({
   factsHint:
     "Country, device, browser, source and language; never an IP address or a cookie. When off, only the time is kept.",
   eventDays: "Keep single clicks for",
-  eventDaysSuffix: "days",
+  eventDaysSuffix: (count: number) => plural(count, "day", "days"),
   eventDaysHint: (days: string, least: string) =>
     `Leave empty for as long as the plan allows. Now: ${days}; never less than ${least}. Totals are kept for good.`,
   forGood: "for good",

@@ -31,7 +31,7 @@ export function QuotaCard({ link }: { readonly link: Link }) {
       <h2 className="font-semibold">{limit === null ? t.titleNoLimit(month) : t.title(month)}</h2>
       <p className="num mt-0.5 mb-2.5 flex items-baseline gap-1.5 text-text-2">
         <span className="text-18 font-semibold tracking-[-.012em] text-text">{formatNumber(used)}</span>
-        {limit === null ? t.hits : t.of(limit)}
+        {limit === null ? t.hits(used) : t.of(limit)}
         {limit !== null && limit > 0 && (
           <span className={cx("ml-auto font-medium", { accent: "", warn: "text-warn", bad: "text-bad" }[tone])}>
             {formatRoundPercent(Math.floor((used / limit) * 100) / 100)}

@@ -79,7 +79,7 @@ function Bar({ row, width, share, isOn, onPress }: BarProps) {
       </span>
       <span className="num relative text-right">
         {formatNumber(row.clicks)}
-        <span className="sr-only"> {t.clicksWord},</span>
+        <span className="sr-only"> {t.clicksWord(row.clicks)},</span>
       </span>
       <span className="num relative text-right text-12 text-text-3">{formatPercent(share)}</span>
     </>

@@ -73,7 +73,7 @@ export function StatisticsSection({ settings }: { readonly settings: ClickSettin
             inputMode="numeric"
             value={days}
             onChange={(event) => edits.set({ days: event.target.value })}
-            suffix={t.eventDaysSuffix}
+            suffix={t.eventDaysSuffix(Number(days))}
           />
         </Field>
       </Section>
