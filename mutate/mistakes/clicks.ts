@@ -431,19 +431,19 @@ export const clicks: Mistakes = {
     tests: ["test/conformance/click-writer.test.ts"],
     only: "SQLite.*delete the roll-ups",
   },
-  "late-click-leaves-the-quarter-year": {
-    file: "clicks/events/late.ts",
-    from: "for (const grain of calendarGrains) {",
-    to: "for (const grain of calendarGrains.slice(0, 2)) {",
-    tests: ["test/conformance/click-writer.test.ts"],
-    only: "SQLite.*delete the roll-ups",
-  },
   "quarter-year-of-a-clock-that-was-ahead-is-kept": {
     file: "clicks/rollups/take-back.ts",
     from: 'Math.min(row.quarter_years_until, ...startsOf("quarterYear"))',
     to: "row.quarter_years_until",
     tests: rollups,
     only: "SQLite.*clock was ahead",
+  },
+  "quarter-year-made-while-late-clicks-come": {
+    file: "clicks/rollups/calendar-periods.ts",
+    from: "over: end + latestClickMs",
+    to: "over: end",
+    tests: rollups,
+    only: "SQLite.*quarter years are",
   },
   "quarter-year-made-before-its-last-month": {
     file: "clicks/rollups/calendar.ts",

@@ -9,6 +9,24 @@ const jobs = ["test/conformance/jobs.test.ts"];
 const appended = ["test/conformance/appended-links.test.ts"];
 
 export const sql: Mistakes = {
+  "work-of-a-thread-never-gives-way": {
+    file: "sql/sqlite.ts",
+    from: "if (this.#isOthersTurn()) await this.#turns?.give();",
+    to: "",
+    tests: ["src/sql/turns.test.ts"],
+  },
+  "way-given-while-the-lock-is-held": {
+    file: "sql/sqlite.ts",
+    from: "this.#turns?.isDue() === true && !this.#database.inTransaction",
+    to: "this.#turns?.isDue() === true",
+    tests: ["src/sql/turns.test.ts"],
+  },
+  "compiled-statement-takes-the-turn-of-others": {
+    file: "sql/sqlite.ts",
+    from: "if (this.#isOthersTurn()) return undefined;",
+    to: "",
+    tests: ["src/sql/turns.test.ts"],
+  },
   "copied-backslash-read-as-an-escape": {
     file: "sql/bulk.ts",
     from: "const uncopied = /[\\\\\\t\\n\\r]/;",

@@ -130,10 +130,7 @@ export async function storeClicks(sql: Sql, tenant: ClickTenant, clicks: readonl
 export async function storeLate(sql: Sql, tenant: ClickTenant, clicks: readonly TestClick[]): Promise<void> {
   await sql.transaction(async (trx) => {
     const own = ofTenant(trx, tenant.id);
-    const columns = [
-      ...(["late", "hours_until", "days_until"] as const),
-      ...(["weeks_until", "months_until", "quarter_years_until"] as const),
-    ];
+    const columns = ["late", "hours_until", "days_until", "weeks_until", "months_until"] as const;
     const row = await sql.forUpdate(own.selectFrom("click_tenants").select(columns)).executeTakeFirstOrThrow();
     let progress = { ...row, late: row.late + clicks.length };
     await storeWithin(trx, tenant, clicks);
@@ -145,7 +142,6 @@ export async function storeLate(sql: Sql, tenant: ClickTenant, clicks: readonly 
         days_until: Math.min(progress.days_until, day.start),
         weeks_until: Math.min(progress.weeks_until, naturalStart.week(click.at, tenant.zone)),
         months_until: Math.min(progress.months_until, naturalStart.month(click.at, tenant.zone)),
-        quarter_years_until: Math.min(progress.quarter_years_until, naturalStart.quarterYear(click.at, tenant.zone)),
       };
       await trx
         .deleteFrom("click_rollups")
@@ -385,11 +381,11 @@ function reckonRollups(tenant: ClickTenant): ReckonedRow[] {
 
 /** From the first month with clicks in this quarter year to the end of its last. */
 function monthsWithin({ clicks, zone }: ClickTenant, natural: number): { start: number; until: number; over: number } {
-  const over = naturalStart.quarterYear(natural + 95 * 86_400_000, zone);
-  const times = clicks.flatMap(({ at }) => (at >= natural && at < over ? at : []));
+  const end = naturalStart.quarterYear(natural + 95 * 86_400_000, zone);
+  const times = clicks.flatMap(({ at }) => (at >= natural && at < end ? at : []));
   const [first, last] = [Math.min(...times), Math.max(...times)];
   const until = naturalStart.month(naturalStart.month(last, zone) + 33 * 86_400_000, zone);
-  return { start: naturalStart.month(first, zone), until, over };
+  return { start: naturalStart.month(first, zone), until, over: end + 3 * 86_400_000 };
 }
 
 export async function storedRollups(sql: Sql, tenant: ClickTenant): Promise<RollupRow[]> {

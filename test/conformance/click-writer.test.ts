@@ -712,14 +712,12 @@ onEachDatabase(({ open, openTwo }) => {
       const groups = await ofTenant(sql.db, acme.id).selectFrom("click_groups").select("number").execute();
       const hour = noon - 2 * hourMs;
       const [day, week, month] = [Date.UTC(2026, 10, 17), Date.UTC(2026, 10, 16), Date.UTC(2026, 10, 1)];
-      const quarterYear = Date.UTC(2026, 9, 1);
       const subjects = [1, acme.number, ...groups.map(({ number }) => number), 2, globex.number];
       const periods = [
         ...[hour - hourMs, hour, hour + hourMs].map((start) => ({ grain: 1, start, until: start + hourMs })),
         ...[day - dayMs, day].map((start) => ({ grain: 2, start, until: start + dayMs })),
         ...[Date.UTC(2026, 9, 1), month].map((start) => ({ grain: 3, start, until: start + 30 * dayMs })),
         ...[week - 7 * dayMs, week].map((start) => ({ grain: 4, start, until: start + 7 * dayMs })),
-        ...[Date.UTC(2026, 6, 1), quarterYear].map((start) => ({ grain: 5, start, until: start + 92 * dayMs })),
       ];
       const counts = { reasons: "[]", visitors: 0, itemised: 0, series: "[]", facts: "{}" };
       await sql.db
@@ -728,17 +726,12 @@ onEachDatabase(({ open, openTwo }) => {
           subjects.flatMap((subject) => periods.map((period) => ({ ...counts, ...period, subject: subject as never }))),
         )
         .execute();
-      const progress = {
-        ...{ hours_until: noon - hourMs, days_until: noon },
-        ...{ weeks_until: noon, months_until: noon, quarter_years_until: noon },
-      };
+      const progress = { hours_until: noon - hourMs, days_until: noon, weeks_until: noon, months_until: noon };
       for (const { id } of [acme, globex])
         await ofTenant(sql.db, id).updateTable("click_tenants").set(progress).execute();
 
       expect((await writer.write(2, batchOf([{ link, at: noon - 59_000 }]))).late).toBe(0);
-      expect((await sql.db.selectFrom("click_rollups").select("start").execute()).length).toBe(
-        subjects.length * periods.length,
-      );
+      expect((await sql.db.selectFrom("click_rollups").select("start").execute()).length).toBe(subjects.length * 9);
       expect((await writer.write(3, batchOf([{ link, at: clickAt }]))).late).toBe(1);
       const left = await sql.db.selectFrom("click_rollups").select(["subject", "grain", "start"]).execute();
       const keyOf = ({ grain, start }: { readonly grain: number; readonly start: number }) => `${grain} ${start}`;
@@ -747,22 +740,19 @@ onEachDatabase(({ open, openTwo }) => {
           .filter((row) => row.subject === subject)
           .map(keyOf)
           .toSorted();
-      const gone = [`1 ${hour}`, `2 ${day}`, `4 ${week}`, `3 ${month}`, `5 ${quarterYear}`];
+      const gone = [`1 ${hour}`, `2 ${day}`, `4 ${week}`, `3 ${month}`];
       const kept = periods
         .map(keyOf)
         .filter((key) => !gone.includes(key))
         .toSorted();
       for (const subject of subjects.slice(0, 4)) expect(ofSubject(subject)).toEqual(kept);
-      for (const subject of subjects.slice(4)) expect(ofSubject(subject).length).toBe(periods.length);
+      for (const subject of subjects.slice(4)) expect(ofSubject(subject).length).toBe(9);
       const progressOf = async ({ id }: TestTenant) =>
         await ofTenant(sql.db, id)
           .selectFrom("click_tenants")
-          .select(["late", "hours_until", "days_until", "weeks_until", "months_until", "quarter_years_until"])
+          .select(["late", "hours_until", "days_until", "weeks_until", "months_until"])
           .executeTakeFirstOrThrow();
-      const back = {
-        ...{ hours_until: quarterOf(clickAt), days_until: day },
-        ...{ weeks_until: week, months_until: month, quarter_years_until: quarterYear },
-      };
+      const back = { hours_until: quarterOf(clickAt), days_until: day, weeks_until: week, months_until: month };
       expect(await progressOf(acme)).toEqual({ late: 1, ...back });
       expect(await progressOf(globex)).toEqual({ late: 0, ...progress });
 

@@ -4,7 +4,7 @@ import type { GroupNumber, LinkNumber } from "../../sql/schema.ts";
 import { type Params, statement } from "../../sql/statement.ts";
 import { type Db, ofTenant, type TenantDb } from "../../sql/tenant-db.ts";
 import { partMs } from "../event-shelves.ts";
-import { calendarGrains, grains, longestDayMs } from "../rollups/periods.ts";
+import { grains, longestDayMs } from "../rollups/periods.ts";
 import { type DayRange, naturalStart } from "./days.ts";
 import type { Step } from "./step.ts";
 import type { LockedTenant } from "./tenant-days.ts";
@@ -33,14 +33,16 @@ type Locked = ReadonlyMap<TenantId, LockedTenant>;
 /** By the database's time. Clicks are written within seconds; condensing waits longer than this and than a transaction (`settledMs`). */
 export const lateMs = 60_000;
 
-/** None is longer: rows that begin earlier cannot contain the click. */
-const longestMs = { week: 9 * dayMs, month: 34 * dayMs, quarterYear: 96 * dayMs } as const;
+/** No week or month is longer: rows that begin earlier cannot contain the click. */
+const longestMs = { week: 9 * dayMs, month: 34 * dayMs } as const;
 const listMost = 256;
+/** A quarter year is made when no click can come to it any more. */
+const calendarGrains = ["week", "month"] as const;
 
 async function undoForTenant({ trx }: Step, clicks: readonly LateClick[], before: LockedTenant): Promise<void> {
   const until = {
     ...{ hours: before.hours_until, days: before.days_until },
-    ...{ week: before.weeks_until, month: before.months_until, quarterYear: before.quarter_years_until },
+    ...{ week: before.weeks_until, month: before.months_until },
   };
   for (const [quarter, ofQuarter] of Map.groupBy(clicks, (click) => click.quarter)) {
     const subjects = [...new Set(ofQuarter.flatMap((click) => click.subjects))].sort((a, b) => a - b);
@@ -59,10 +61,8 @@ async function undoForTenant({ trx }: Step, clicks: readonly LateClick[], before
       until[grain] = Math.min(until[grain], naturalStart[grain](quarter, before.zone));
   }
   const own = ofTenant(trx, before.tenant_id);
-  await setProgress.run(own, {
-    ...{ hours_until: until.hours, days_until: until.days },
-    ...{ weeks_until: until.week, months_until: until.month, quarter_years_until: until.quarterYear },
-  });
+  const days = { hours_until: until.hours, days_until: until.days };
+  await setProgress.run(own, { ...days, weeks_until: until.week, months_until: until.month });
 }
 
 function requireLock(locked: Locked, tenant: TenantId): LockedTenant {
@@ -96,6 +96,5 @@ const setProgress = statement((own: TenantDb, progress: Params<Omit<LockedTenant
     days_until: progress.days_until,
     weeks_until: progress.weeks_until,
     months_until: progress.months_until,
-    quarter_years_until: progress.quarter_years_until,
   }),
 );

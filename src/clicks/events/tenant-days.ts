@@ -45,10 +45,7 @@ export interface FoundDays {
 }
 
 export type LockedTenant = Selectable<
-  Pick<
-    ClickTenantTable,
-    "tenant_id" | "zone" | "hours_until" | "days_until" | "weeks_until" | "months_until" | "quarter_years_until"
-  >
+  Pick<ClickTenantTable, "tenant_id" | "zone" | "hours_until" | "days_until" | "weeks_until" | "months_until">
 >;
 
 /**
@@ -70,17 +67,16 @@ export function createTenantDays(sql: Sql, secret: Uint8Array): TenantDays {
     columns: {
       ...{ tenant_id: "text", zone: "text", facts: "integer", late: "bigint" },
       ...{ hours_until: "bigint", days_until: "bigint", weeks_until: "bigint", months_until: "bigint" },
-      ...{ quarter_years_until: "bigint" },
     },
     tail: `on conflict (tenant_id) do update set late = click_tenants.late + excluded.late
-      returning tenant_id, zone, hours_until, days_until, weeks_until, months_until, quarter_years_until`,
+      returning tenant_id, zone, hours_until, days_until, weeks_until, months_until`,
   });
 
   /** In the order of ids, so that two processes cannot deadlock. */
   async function lock(trx: Trx, tenants: ReadonlyMap<TenantId, number>): Promise<Map<TenantId, LockedTenant>> {
     const values: BulkValue[] = [];
     for (const [id, late] of [...tenants].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      values.push(id, defaultZone, 1, late, 0, 0, 0, 0, 0);
+      values.push(id, defaultZone, 1, late, 0, 0, 0, 0);
     }
     const rows = await lockTenants.run(acrossTenants(trx), values);
     return new Map(rows.map((row) => [row.tenant_id, row]));

@@ -1,7 +1,7 @@
 import { dayMs } from "../../base/clock.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { naturalStart } from "../events/days.ts";
-import { type CalendarGrain, type ClickPeriod, grains } from "./periods.ts";
+import { type CalendarGrain, type ClickPeriod, grains, latestClickMs } from "./periods.ts";
 import type { CondensedTenant } from "./write-rollups.ts";
 
 /**
@@ -11,7 +11,7 @@ import type { CondensedTenant } from "./write-rollups.ts";
  */
 export interface CalendarPeriod extends ClickPeriod {
   readonly grain: CalendarGrain;
-  /** When no clicks come any more, except for late ones. */
+  /** It is not made before this is settled. */
   readonly over: number;
   /** Where the last of its days with clicks ends. */
   readonly lastUntil: number;
@@ -60,6 +60,8 @@ export const nextOfDays =
 /**
  * The quarter year of the first month that is not in one yet: from its first month with clicks to the end of its last. If they are the
  * same, that month is all there is to read.
+ *
+ * It is made when no click can come to it any more, so late clicks need not know of quarter years.
  */
 export const nextOfMonths: FindPeriod = async ({ db }, { number, zone }, after) => {
   const rows = (grain: "month" | "quarterYear") =>
@@ -73,9 +75,9 @@ export const nextOfMonths: FindPeriod = async ({ db }, { number, zone }, after) 
   const first = next.find((month) => middleOf(month) > after);
   if (first === undefined) return undefined;
   const natural = naturalStart.quarterYear(middleOf(first), zone);
-  const over = naturalStart.quarterYear(natural + oneAndMoreMs.quarterYear, zone);
-  const months = await rows("month").where("start", ">", first.start).where("start", "<", over).execute();
-  const last = months.findLast((month) => middleOf(month) < over) ?? first;
+  const end = naturalStart.quarterYear(natural + oneAndMoreMs.quarterYear, zone);
+  const months = await rows("month").where("start", ">", first.start).where("start", "<", end).execute();
+  const last = months.findLast((month) => middleOf(month) < end) ?? first;
   const [start, until] = [first.start, last.until];
   const made = await rows("quarterYear").where("start", "=", start).executeTakeFirst();
   const isAlone = until === first.until;
@@ -83,12 +85,12 @@ export const nextOfMonths: FindPeriod = async ({ db }, { number, zone }, after) 
     .selectFrom("click_days")
     .select("until")
     .where("tenant", "=", number)
-    .where("start", "<", over)
+    .where("start", "<", end)
     .orderBy("start", "desc")
     .limit(1)
     .executeTakeFirst();
   const isDone = isAlone || made?.until === until;
-  return { grain: "quarterYear", start, until, over, lastUntil: lastDay?.until ?? until, isDone };
+  return { grain: "quarterYear", start, until, over: end + latestClickMs, lastUntil: lastDay?.until ?? until, isDone };
 };
 
 const middleOf = ({ start, until }: { readonly start: number; readonly until: number }): number => (start + until) / 2;

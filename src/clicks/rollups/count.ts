@@ -34,7 +34,7 @@ export interface LinkWeight {
 
 /** An overflow row has up to some hundred values, which are parsed. */
 const overflowWeight = 50;
-/** Reading and adding them takes 5 to 10 ms; on PostgreSQL that is time of the serving thread. */
+/** Reading and adding them takes 5 to 10 ms, in which the thread does nothing else. */
 export const pageWeight = 2_000;
 const pageLinks = 100;
 const linksAtOnce = 500;

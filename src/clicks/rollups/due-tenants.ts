@@ -5,7 +5,7 @@ import { statement } from "../../sql/statement.ts";
 import { acrossTenants, type Db } from "../../sql/tenant-db.ts";
 import { quarterMs, utcDay } from "../click.ts";
 import { shelfOf } from "../event-shelves.ts";
-import { longestDayMs, partsKeptDays, settledMs } from "./periods.ts";
+import { latestClickMs, longestDayMs, partsKeptDays, settledMs } from "./periods.ts";
 import type { CondensedTenant } from "./write-rollups.ts";
 
 /**
@@ -71,7 +71,7 @@ export async function dueTenants({ db }: Sql, { now, after, limit }: DueTenants)
         "c.months_until",
         "c.quarter_years_until",
       ] as const;
-      const isAhead = progress.map((one) => row(one, ">", now));
+      const isAhead = progress.map((one) => row(one, ">", one === "c.quarter_years_until" ? now - latestClickMs : now));
       return row.or([row.exists(parts), row.exists(busy), row.exists(ended), row.exists(months), ...isAhead]);
     })
     .orderBy("c.tenant_id")

@@ -23,6 +23,9 @@ export interface ClickPeriod {
  */
 export const settledMs = 150_000;
 
+/** Clicks are two days late at most (`quarter-clicks.ts`), on servers of any version: after this none comes to what is over. */
+export const latestClickMs = 3 * 86_400_000;
+
 /**
  * With fewer clicks there is no row: reading what lies below takes about as long, and a row takes some hundred microseconds to write. A
  * quarter of an hour needs more clicks, because it is replaced within three hours. Days and months need one.

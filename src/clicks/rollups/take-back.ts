@@ -3,7 +3,7 @@ import type { Sql } from "../../sql/sql.ts";
 import { ofTenant, type Trx } from "../../sql/tenant-db.ts";
 import { partMs } from "../event-shelves.ts";
 import { naturalStart } from "../events/days.ts";
-import { type CalendarGrain, grains, settledMs } from "./periods.ts";
+import { type CalendarGrain, grains, latestClickMs, settledMs } from "./periods.ts";
 import type { CondensedTenant, Subject } from "./write-rollups.ts";
 
 /**
@@ -13,7 +13,7 @@ import type { CondensedTenant, Subject } from "./write-rollups.ts";
 export const isAhead = (
   { partsUntil, daysUntil, weeksUntil, monthsUntil, quarterYearsUntil }: CondensedTenant,
   now: number,
-): boolean => Math.max(partsUntil, daysUntil, weeksUntil, monthsUntil, quarterYearsUntil) > now;
+): boolean => Math.max(partsUntil, daysUntil, weeksUntil, monthsUntil, quarterYearsUntil + latestClickMs) > now;
 
 const linksAtOnce = 500;
 
@@ -73,4 +73,12 @@ async function setBack(sql: Sql, trx: Trx, { id, number, zone }: CondensedTenant
 }
 
 const deleteOpen = (db: Sql["db"] | Trx, subjects: readonly Subject[], settled: number) =>
-  db.deleteFrom("click_rollups").where("subject", "in", subjects).where("until", ">", settled);
+  db
+    .deleteFrom("click_rollups")
+    .where("subject", "in", subjects)
+    .where((row) =>
+      row.or([
+        row("until", ">", settled),
+        row.and([row("grain", "=", grains.quarterYear), row("until", ">", settled - latestClickMs)]),
+      ]),
+    );
