@@ -90,10 +90,25 @@ async function bundle(source: string): Promise<void> {
     await write(join(draft, "assets", styleName), Buffer.from(style));
     const manifest: Manifest = { source, style: styleName, entries: Object.fromEntries(entries) };
     writeFileSync(join(draft, "manifest.json"), JSON.stringify(manifest));
-    rmSync(target, { recursive: true, force: true });
-    renameSync(draft, target);
+    replace(draft);
   } finally {
     rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+const triesMost = 5;
+
+/** Test files that begin together all bundle after a change: another process may put its folder there in between. */
+function replace(draft: string): void {
+  for (let tries = 1; ; tries++) {
+    rmSync(target, { recursive: true, force: true });
+    try {
+      renameSync(draft, target);
+      return;
+    } catch (error) {
+      const isTaken = error instanceof Error && "code" in error && ["ENOTEMPTY", "EEXIST"].includes(String(error.code));
+      if (!isTaken || tries === triesMost) throw error;
+    }
   }
 }
 
