@@ -757,6 +757,20 @@ export const clicks: Mistakes = {
     tests: notices,
     only: "SQLite.*digest comes",
   },
+  "disabled-links-near-their-limit": {
+    file: "clicks/notices/digest.ts",
+    from: '.where(isReachable(now))\n    .where("q.month"',
+    to: '.where("q.month"',
+    tests: notices,
+    only: "SQLite.*no link near its limit that visitors cannot reach",
+  },
+  "suspended-links-can-be-reached": {
+    file: "clicks/notices/reachable-links.ts",
+    from: "\n    and not exists (select 1 from suspended_links as s where s.domain = l.domain and s.code = l.code)",
+    to: "",
+    tests: notices,
+    only: "SQLite.*no link near its limit that visitors cannot reach",
+  },
   "first-clicks-from-before-the-switch": {
     file: "clicks/notices/first-clicks.ts",
     from: "Math.max(tenant.firstClicksSince, now - lookBackMs)",

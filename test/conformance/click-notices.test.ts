@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { dayMs, type ManualClock, manualClock, systemClock } from "../../src/base/clock.ts";
-import { newId, type TenantId } from "../../src/base/ids.ts";
+import { type LinkId, newId, type TenantId } from "../../src/base/ids.ts";
 import { createSigningKeys } from "../../src/base/signature.ts";
 import { dimensions, quarterMs, quarterOf, utcDay } from "../../src/clicks/click.ts";
 import { shelfOf } from "../../src/clicks/event-shelves.ts";
@@ -113,6 +113,27 @@ onEachDatabase((database) => {
       .values({ link: number, domain, code, clicks, first_at: firstAt, last_at: lastAt })
       .execute();
     return { id, number };
+  }
+
+  /** What visitors can no longer reach, by its name. */
+  async function make(
+    { sql, clock }: World,
+    { id: tenant }: Owner,
+    { id, code }: { readonly id: LinkId; readonly code: string },
+    what: string,
+  ) {
+    const own = ofTenant(sql.db, tenant);
+    const change = (set: { status: "disabled" } | { expires_at: number }) =>
+      own.updateTable("links").set(set).where("id", "=", id).execute();
+    if (what === "disabled") await change({ status: "disabled" });
+    if (what === "expired") await change({ expires_at: clock.now() - 1 });
+    if (what === "deleted") await own.deleteFrom("links").where("id", "=", id).execute();
+    if (what !== "suspended") return;
+    const why = { cause: "operator", reason: "abuse", suspended_by: "operator", suspended_at: 0 } as const;
+    await sql.db
+      .insertInto("suspended_links")
+      .values({ domain: "", code, ...why })
+      .execute();
   }
 
   let seq = 0;
@@ -539,6 +560,27 @@ onEachDatabase((database) => {
     expect(mail?.text).toContain(`/dead${-tenant.number}`);
     expect(mail?.text).not.toContain("/changed");
     expect(mail?.text).not.toContain("/expired");
+  });
+
+  test("the digest names no link near its limit that visitors cannot reach", async () => {
+    const world = await open(monday + 8 * hourMs);
+    const tenant = await owner(world, { digest: true });
+    await busyWeeks(world, tenant);
+    const own = ofTenant(world.sql.db, tenant.id);
+    for (const name of ["near", "disabled", "expired", "suspended"]) {
+      const code = `${name}${-tenant.number}`;
+      const { id } = await link(world, tenant, code);
+      await own.updateTable("links").set({ hits_per_month: 100 }).where("id", "=", id).execute();
+      await world.sql.db
+        .insertInto("quotas")
+        .values({ domain: "", code, month: "2026-11", draws: "hits", counted: 95, reserved: 0 })
+        .execute();
+      await make(world, tenant, { id, code }, name);
+    }
+    await world.run();
+    const [mail] = await mails(world, tenant);
+    expect(mail?.text).toContain(`/near${-tenant.number}`);
+    for (const name of ["disabled", "expired", "suspended"]) expect(mail?.text).not.toContain(`/${name}`);
   });
 
   test("the digest waits until the week is condensed, and until Thursday at most", async () => {

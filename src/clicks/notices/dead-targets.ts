@@ -9,6 +9,7 @@ import { quarterOf } from "../click.ts";
 import type { FailedTenant, NoticeSources, NoticeTenant } from "./find-notices.ts";
 import { end, note } from "./notice-rows.ts";
 import { quartersOf } from "./quarter-counts.ts";
+import { isReachable } from "./reachable-links.ts";
 
 /**
  * Links whose destination no longer works (`link-health/verdict.ts` decides that after days of failures). All dead destinations are
@@ -54,8 +55,7 @@ const deadAfter = ({ sql, clock }: NoticeSources, position: LinkId) =>
     .select(columns)
     .where("t.state", "=", "dead")
     .where("t.link_id", ">", position)
-    .where("l.status", "=", "active")
-    .where((row) => row.or([row("l.expires_at", "is", null), row("l.expires_at", ">", clock.now())]))
+    .where(isReachable(clock.now()))
     .orderBy("t.link_id")
     .limit(pageLinks)
     .execute();

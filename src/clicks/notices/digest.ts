@@ -6,6 +6,7 @@ import { hitsMaxExpression } from "../../links/rows.ts";
 import { ofTenant } from "../../sql/tenant-db.ts";
 import type { NoticeSources, NoticeTenant } from "./find-notices.ts";
 import { namesOf } from "./link-names.ts";
+import { isReachable } from "./reachable-links.ts";
 import { dueWeek, readWeek, type Week } from "./week.ts";
 
 /** The weekly digest of a tenant, when it is due: once for each week, by the key of its email. */
@@ -83,8 +84,7 @@ async function deadLinks(
     .innerJoin("targets as t", "t.link_id", "l.id")
     .select(["l.id", "l.url", "l.domain", "l.code", "l.title"])
     .where("t.state", "=", "dead")
-    .where("l.status", "=", "active")
-    .where((row) => row.or([row("l.expires_at", "is", null), row("l.expires_at", ">", now)]))
+    .where(isReachable(now))
     .orderBy("t.checked_at", "desc")
     .limit(deadMost)
     .execute();
@@ -95,7 +95,7 @@ async function deadLinks(
     .map(({ title, domain, code }) => ({ url: shortUrl(baseUrl, { domain, code }), title }));
 }
 
-/** At 80 % or more of their hits this month. */
+/** At 80 % or more of their hits this month, which matters only while visitors can reach them. */
 async function linksNearLimit(
   { sql, baseUrl, tenants }: NoticeSources,
   { id }: NoticeTenant,
@@ -108,6 +108,7 @@ async function linksNearLimit(
     .selectFrom("links as l")
     .innerJoin("quotas as q", (join) => join.onRef("q.domain", "=", "l.domain").onRef("q.code", "=", "l.code"))
     .select(["l.domain", "l.code", "q.counted", max.as("max")])
+    .where(isReachable(now))
     .where("q.month", "=", monthName(now))
     .where("q.draws", "=", "hits")
     .where(max, ">", 0)

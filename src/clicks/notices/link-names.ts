@@ -3,6 +3,7 @@ import { shortUrl } from "../../links/link.ts";
 import type { LinkNumber } from "../../sql/schema.ts";
 import type { Sql } from "../../sql/sql.ts";
 import { ofTenant } from "../../sql/tenant-db.ts";
+import { isReachable } from "./reachable-links.ts";
 
 /** A link of a tenant that exists and works, as an email names it. */
 export interface NamedLink {
@@ -32,8 +33,7 @@ export async function namesOf(
     )
     .select(["c.link", "l.id", "l.domain", "l.code", "l.title"])
     .where("c.link", "in", links)
-    .where("l.status", "=", "active")
-    .where((row) => row.or([row("l.expires_at", "is", null), row("l.expires_at", ">", now)]))
+    .where(isReachable(now))
     .execute();
   return new Map(rows.map(({ link, id, title, ...place }) => [link, { id, title, url: shortUrl(baseUrl, place) }]));
 }
