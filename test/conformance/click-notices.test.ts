@@ -8,6 +8,7 @@ import { newOverflowTally } from "../../src/clicks/events/overflow-tally.ts";
 import { overflowText } from "../../src/clicks/events/overflow-text.ts";
 import { createClickNotices } from "../../src/clicks/notices/click-notices.ts";
 import { findClickNotices } from "../../src/clicks/notices/find-notices.ts";
+import { note } from "../../src/clicks/notices/notice-rows.ts";
 import { writeTally } from "../../src/clicks/rollups/packed.ts";
 import { grains } from "../../src/clicks/rollups/periods.ts";
 import { condense } from "../../src/clicks/rollups/rounds.ts";
@@ -489,6 +490,124 @@ onEachDatabase((database) => {
     await targets.record({ id, url: "https://example.com/before" }, verdict, 0, 1);
     await world.run();
     expect(await mails(world, tenant)).toEqual([]);
+  });
+
+  const linkKinds = ["firstClick", "spike", "drop", "deadTarget"] as const;
+  const allKinds = { firstClick: true, spike: true, drop: true, deadTarget: true };
+
+  /** As the run that found them notes them. Their destinations are dead. */
+  async function waits(world: World, tenant: Owner, codes: readonly string[]) {
+    const now = world.clock.now();
+    const targets = createHealthStore(world.sql);
+    const verdict = { state: "dead", httpStatus: 404, reason: null, failures: 7 } as const;
+    const links = [];
+    for (const code of codes) {
+      const { id, number } = await link(world, tenant, code);
+      links.push({ id, code });
+      await targets.want(id, now);
+      await targets.record({ id, url: "https://example.com/" }, verdict, now, now + 365 * dayMs);
+      const facts = JSON.stringify({ id, url: `https://go.example.com/${code}`, at: now, clicks: 300, usual: 20 });
+      const row = { link: number, since: now, facts };
+      for (const kind of linkKinds) await note(world.sql, tenant.id, kind, [row], now);
+    }
+    return links;
+  }
+
+  const kindsOf = async (world: World, tenant: Owner) =>
+    (await mails(world, tenant)).map(({ kind }) => kind).toSorted();
+
+  test("a notice that waits is not told of a link that visitors can no longer reach", async () => {
+    const world = await open();
+    const tenant = await owner(world, allKinds);
+    await waits(world, tenant, ["first"]);
+    await world.run();
+    expect(await kindsOf(world, tenant)).toEqual(linkKinds.toSorted());
+    const links = await waits(world, tenant, ["fine", "deleted", "disabled", "expired", "suspended"]);
+    await world.run();
+    expect(await subjects(world, tenant)).toHaveLength(4);
+    for (const one of links) await make(world, tenant, one, one.code);
+    world.clock.advance(dayMs);
+    await world.run();
+    const later = (await mails(world, tenant)).slice(4);
+    expect(later.map(({ kind }) => kind).toSorted()).toEqual(linkKinds.toSorted());
+    for (const { text } of later) {
+      expect(text).toContain("/fine");
+      expect(text).not.toMatch(/deleted|disabled|expired|suspended/);
+    }
+    // Nothing is left of them that could be told later.
+    const left = ofTenant(world.sql.db, tenant.id).selectFrom("click_notices").select("kind").where("told", "=", 0);
+    expect(await left.execute()).toEqual([]);
+  });
+
+  test("an email of which nothing is still true makes room for the next one", async () => {
+    const world = await open();
+    const tenant = await owner(world, { firstClick: true });
+    const [gone] = await waits(world, tenant, ["deleted"]);
+    const real = world.outbox.current;
+    world.outbox.current = { enqueue: () => Promise.reject(new Error("killed")) };
+    await expect(world.run()).rejects.toThrow("failed");
+    world.outbox.current = real;
+    if (gone !== undefined) await make(world, tenant, gone, "deleted");
+    await waits(world, tenant, ["fine"]);
+    await world.run();
+    await world.run();
+    const [mail, ...more] = await mails(world, tenant);
+    expect(more).toEqual([]);
+    expect(mail?.text).toContain("/fine");
+    expect(mail?.text).not.toContain("/deleted");
+  });
+
+  test("what waited too long is not told, and a destination that is still dead is noted again", async () => {
+    const world = await open();
+    const settings = createEmailSettings(world.sql, undefined, world.clock);
+    const all = [
+      await owner(world, allKinds),
+      await owner(world, { ...allKinds, firstClick: false }),
+      await owner(world, { ...allKinds, firstClick: false, deadTarget: false }),
+    ];
+    const [weeks, days, hours] = all as [Owner, Owner, Owner];
+    for (const tenant of all) {
+      await waits(world, tenant, [`a${-tenant.number}`]);
+      await settings.change(tenant.id, { contact: null }, byCommand);
+    }
+    const back = async (tenant: Owner) => {
+      await settings.change(tenant.id, { contact: "new@ops.example" }, byCommand);
+      await world.run();
+    };
+    world.clock.advance(dayMs);
+    await back(hours);
+    expect(await kindsOf(world, hours)).toEqual(["drop", "spike"]);
+    world.clock.advance(1);
+    await back(days);
+    expect(await kindsOf(world, days)).toEqual(["deadTarget"]);
+    world.clock.advance(24 * dayMs);
+    await back(weeks);
+    await world.run();
+    const [mail, ...more] = await mails(world, weeks);
+    expect(more).toEqual([]);
+    // What is known of it is from the day on which it was noted again.
+    expect(mail).toMatchObject({ kind: "deadTarget" });
+    expect(mail?.text).toContain(`/a${-weeks.number}: 0 clicks`);
+  });
+
+  test("an old notice whose email is in the outbox was told, and is not forgotten", async () => {
+    const world = await open();
+    const tenant = await owner(world, { drop: true });
+    await waits(world, tenant, ["one"]);
+    const real = world.outbox.current;
+    world.outbox.current = {
+      async enqueue(mail) {
+        await real.enqueue(mail);
+        throw new Error("killed after it was stored");
+      },
+    };
+    await expect(world.run()).rejects.toThrow("failed");
+    world.outbox.current = real;
+    world.clock.advance(2 * dayMs);
+    await world.run();
+    const rows = ofTenant(world.sql.db, tenant.id).selectFrom("click_notices").select("told");
+    expect(await rows.where("kind", "=", "drop").execute()).toEqual([{ told: 1 }]);
+    expect(await subjects(world, tenant)).toHaveLength(1);
   });
 
   const domainOf = ({ number }: Owner) => `go${-number}.example`;

@@ -7,7 +7,7 @@ import type { LinkNumber } from "../../sql/schema.ts";
 import { acrossTenants, ofTenant } from "../../sql/tenant-db.ts";
 import { quarterOf } from "../click.ts";
 import type { FailedTenant, NoticeSources, NoticeTenant } from "./find-notices.ts";
-import { end, note } from "./notice-rows.ts";
+import { end, type NoticeRow, note, noteAgain } from "./notice-rows.ts";
 import { quartersOf } from "./quarter-counts.ts";
 import { isReachable } from "./reachable-links.ts";
 
@@ -91,7 +91,7 @@ async function noteDead(sources: NoticeSources, tenant: TenantId, links: readonl
   const now = clock.now();
   const noted = dead.map(({ link, found }) => ({
     link: link.number,
-    since: found.checkedAt,
+    since: now,
     facts: JSON.stringify({
       ...{ id: link.id, url: shortUrl(baseUrl, link), title: link.title, at: found.checkedAt },
       ...{ clicks: clicks.get(link.number) ?? 0, answer: answerOf(found) },
@@ -117,8 +117,28 @@ async function clicksOfWeek({ sql, clock }: NoticeSources, tenant: TenantId, lin
   );
 }
 
-/** A link whose destination works again, or that was deleted or disabled, is forgotten: the next time is a new one. */
-export async function endRecovered({ sql, targets }: NoticeSources, { id }: NoticeTenant, now: number): Promise<void> {
+/** Of these, the links that visitors can reach and whose destination is still dead. */
+export async function stillDead(
+  { sql, targets }: NoticeSources,
+  { id }: NoticeTenant,
+  noted: readonly Pick<NoticeRow, "facts">[],
+  now: number,
+): Promise<ReadonlySet<LinkNumber>> {
+  const ids = noted.map(({ facts }) => (JSON.parse(facts) as { id: LinkId }).id);
+  const links = await ofTenant(sql.db, id)
+    .selectFrom("links as l")
+    .select(["l.id", "l.url", "l.number"])
+    .where("l.id", "in", ids)
+    .where(isReachable(now))
+    .execute();
+  const health = await targets.of(links);
+  return new Set(links.flatMap(({ id, number }) => (health.get(id)?.state === "dead" ? [number] : [])));
+}
+
+/** A link whose destination works again, or that visitors cannot reach, is forgotten: the next time is a new one. */
+export async function endRecovered(sources: NoticeSources, tenant: NoticeTenant, now: number): Promise<void> {
+  const { sql } = sources;
+  const { id } = tenant;
   const own = ofTenant(sql.db, id);
   const noted = await own
     .selectFrom("click_notices")
@@ -130,24 +150,13 @@ export async function endRecovered({ sql, targets }: NoticeSources, { id }: Noti
     .execute();
   if (noted.length === 0) return;
   const numbers = noted.flatMap(({ link }) => (link === 0 ? [] : [link]));
-  const ids = noted.map(({ facts }) => (JSON.parse(facts) as { id: LinkId }).id);
-  const links = await own
-    .selectFrom("links")
-    .select(["id", "url", "number"])
-    .where("id", "in", ids)
-    .where("status", "=", "active")
-    .execute();
-  const health = await targets.of(links.map(({ id, url }) => ({ id, url: url ?? "" })));
-  const still = links.flatMap(({ id, number }) => (health.get(id)?.state === "dead" ? [number] : []));
+  const still = await stillDead(sources, tenant, noted, now);
   await end(
     sql,
     id,
     "deadTarget",
-    numbers.filter((number) => !still.includes(number)),
+    numbers.filter((number) => !still.has(number)),
   );
   // So that the next run checks others.
-  if (still.length > 0) {
-    const rows = own.updateTable("click_notices").set({ seen_at: now }).where("kind", "=", "deadTarget");
-    await rows.where("link", "in", still).execute();
-  }
+  await noteAgain(sql, id, "deadTarget", [...still], now);
 }

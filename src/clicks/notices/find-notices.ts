@@ -13,7 +13,16 @@ import { isZone } from "../reports/zones.ts";
 import { endRecovered, noteDeadTargets } from "./dead-targets.ts";
 import { type DigestNotice, digestOf } from "./digest.ts";
 import { noteFirstClicks } from "./first-clicks.ts";
-import { dropWaiting, type LinkNotice, mailPeriodMs, type PlannedMail, plan, planned } from "./notice-rows.ts";
+import {
+  dropOutdated,
+  dropWaiting,
+  type LinkNotice,
+  mailPeriodMs,
+  type PlannedMail,
+  plan,
+  planned,
+} from "./notice-rows.ts";
+import { type LinkMail, stillNews } from "./still-news.ts";
 import { noteUnusual } from "./unusual-links.ts";
 
 /**
@@ -39,10 +48,7 @@ export interface NoticeTenant {
   readonly firstClicksSince: number;
 }
 
-export type ClickNotice = { readonly tenant: TenantId; readonly zone: string } & (
-  | (PlannedMail & { readonly kind: LinkNotice })
-  | DigestNotice
-);
+export type ClickNotice = { readonly tenant: TenantId; readonly zone: string } & (LinkMail | DigestNotice);
 
 /** A tenant that could not be looked at, and why. */
 export interface FailedTenant {
@@ -99,13 +105,20 @@ async function lookAt(sources: NoticeSources, tenant: NoticeTenant): Promise<Cli
   if (switches.firstClick) await noteFirstClicks(sources, tenant, now);
   if (switches.spike || switches.drop) await noteUnusual(sources, tenant, quarterOf(now - writtenMs));
   await endRecovered(sources, tenant, now);
-  for (const kind of linkNotices) await (switches[kind] ? plan(sql, id, kind, now) : dropWaiting(sql, id, kind));
+  for (const kind of linkNotices) {
+    if (!switches[kind]) {
+      await dropWaiting(sql, id, kind);
+      continue;
+    }
+    await dropOutdated(sql, id, kind, now);
+    await plan(sql, id, kind, now);
+  }
   const digest = switches.digest ? await digestOf(sources, tenant, now) : undefined;
-  const mails = (await planned(sql, id)).filter(isAboutLinks);
+  const mails = await stillNews(sources, tenant, (await planned(sql, id)).filter(isAboutLinks), now);
   return [...mails, ...(digest === undefined ? [] : [digest])].map((mail) => ({ ...mail, tenant: id, zone }));
 }
 
-const isAboutLinks = (mail: PlannedMail): mail is PlannedMail & { kind: LinkNotice } => mail.kind !== "digest";
+const isAboutLinks = (mail: PlannedMail): mail is LinkMail => mail.kind !== "digest";
 
 async function tenantsAfter({ db }: Sql, last: TenantId): Promise<NoticeTenant[]> {
   const rows = await acrossTenants(db)

@@ -1,4 +1,5 @@
-import { toIso } from "../../base/clock.ts";
+import { sql as raw } from "kysely";
+import { dayMs, toIso } from "../../base/clock.ts";
 import type { TenantId } from "../../base/ids.ts";
 import type { NoticeKind } from "../../email/settings/notice-kinds.ts";
 import type { LinkNumber } from "../../sql/schema.ts";
@@ -10,9 +11,11 @@ import { hourMs } from "../reports/zones.ts";
  * What a tenant is told about its links, as rows: each is told once, in an email that has all that wait for it.
  *
  * 1. `note` adds a row; as told already, if it only must not be found again. A link that has one already is not noted again while it is there: a spike that goes on is one.
- * 2. `plan` gives the rows that wait the key of the next email: one for each period of its kind. Once a row has the key, no
+ * 2. `dropOutdated` drops what has waited for too long to be news.
+ * 3. `plan` gives the rows that wait the key of the next email: one for each period of its kind. Once a row has the key, no
  *    other gets it, so the content of an email is fixed before it is written, whoever writes it.
- * 3. The email is put into the outbox, which knows by the key whether it was, and `tell` marks the rows.
+ * 4. `stillNews` drops what is no longer true (`still-news.ts`).
+ * 5. The email is put into the outbox, which knows by the key whether it was, and `tell` marks the rows.
  *
  * A process that dies in between leaves rows with a key that are not told. The next run finds them in `planned`, and the
  * outbox refuses the second email with this key.
@@ -41,6 +44,18 @@ export const mailPeriodMs: Readonly<Record<LinkNotice, number>> = {
 
 export const mailKeyOf = (kind: LinkNotice, now: number): string =>
   `${kind}:${toIso(now - (now % mailPeriodMs[kind]))}`;
+
+/**
+ * What has waited for longer is not told: the contact was removed, the workspace was suspended, or the server was off. A first
+ * click and a dead destination are still of interest when a spike is long over. A destination that is still dead is noted again,
+ * with the clicks of that week.
+ */
+const newsForMs: Readonly<Record<LinkNotice, number>> = {
+  firstClick: 3 * dayMs,
+  spike: dayMs,
+  drop: dayMs,
+  deadTarget: 7 * dayMs,
+};
 
 /** The others wait for the next email. */
 const rowsPerMail = 100;
@@ -104,6 +119,19 @@ export async function end(
 export async function dropWaiting({ db }: Sql, tenant: TenantId, kind: LinkNotice): Promise<void> {
   const own = ofTenant(db, tenant).deleteFrom("click_notices").where("kind", "=", kind);
   await own.where("told", "=", 0).execute();
+}
+
+/** What is news no longer is dropped, unless the outbox has its email: then it was told, and must not be found again. */
+export async function dropOutdated({ db }: Sql, tenant: TenantId, kind: LinkNotice, now: number): Promise<void> {
+  const own = ofTenant(db, tenant);
+  const sent = own.selectFrom("emails as e").select("e.id").where("e.dedupe_key", "=", raw<string>`click_notices.mail`);
+  await own
+    .deleteFrom("click_notices")
+    .where("kind", "=", kind)
+    .where("told", "=", 0)
+    .where("since", "<", now - newsForMs[kind])
+    .where((row) => row.not(row.exists(sent)))
+    .execute();
 }
 
 export async function plan(sql: Sql, tenant: TenantId, kind: LinkNotice, now: number): Promise<void> {
