@@ -13,6 +13,7 @@ import { createSendAttempts, outcomes, type SendAttemptSettings } from "../email
 import { createCharges } from "../email/outbox/charges.ts";
 import { createEmailSeeds } from "../email/outbox/counter-seeds.ts";
 import { createOutbox, mailKinds, type Outbox } from "../email/outbox/outbox.ts";
+import { createSendCheck } from "../email/outbox/send-check.ts";
 import { createEmailSender, handOversMost } from "../email/outbox/sender.ts";
 import { type ClaimedEmail, createEmailStore, type EmailStore } from "../email/outbox/store.ts";
 import { createPlatformEmails, type PlatformEmails, type PlatformStanding } from "../email/platform-usage.ts";
@@ -69,6 +70,7 @@ export function openMail({ core, metrics, log, opened }: Wiring, counters: Count
   const chance = Math.random;
   const attempts = createSendAttempts({
     ...{ store, senders, charges, suppressions, messageOf, count, clock, log, chance },
+    sendCheck: createSendCheck(sql),
     pause: (ms) => pause(ms),
   });
   const sender = createEmailSender({

@@ -1,12 +1,15 @@
 import { expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
+import type { EmailId, TenantId } from "../../src/base/ids.ts";
+import { type MailKind, platformMail } from "../../src/email/outbox/outbox.ts";
 import { handOversMost } from "../../src/email/outbox/sender.ts";
 import { emailClaimMs } from "../../src/email/outbox/store.ts";
 import type { HandOver } from "../../src/email/providers/provider.ts";
+import { createEmailSettings } from "../../src/email/settings/settings.ts";
 import { createMemoryCounters } from "../../src/in-memory/counters.ts";
 import type { Counters } from "../../src/limits/counters.ts";
 import { unavailable } from "../../src/limits/counters.ts";
-import { acrossTenants } from "../../src/sql/tenant-db.ts";
+import { acrossTenants, ofTenant } from "../../src/sql/tenant-db.ts";
 import { byCommand } from "../ground/actors.ts";
 import { onEachDatabase } from "./databases.ts";
 import { newMail, newTenant, openOutbox, pass, rowOf } from "./outbox.ts";
@@ -164,6 +167,67 @@ onEachDatabase((database) => {
     expect(await rowOf(sql, queued.id)).toMatchObject({ state: "failed", reason: "suppressed" });
     expect(await suppressions.remove(tenant, "ann@example.com", byCommand)).toBe(true);
     expect(await outbox.enqueue(newMail(tenant))).toMatchObject({ kind: "queued" });
+  });
+
+  test("an email that waited is not sent to a contact that switched off its kind, or is the contact no longer", async () => {
+    const sql = await database.open();
+    const { outbox, work, handed, answers, charges, clock } = openOutbox(sql);
+    const settings = createEmailSettings(sql, undefined, systemClock);
+    const [off, replaced, removed] = [await newTenant(sql), await newTenant(sql), await newTenant(sql)];
+    const kinds = ["quota", "spike", "drop", "digest", "share", "verification"] as const;
+    answers.next = () => deferred;
+    const queued: { readonly tenant: TenantId; readonly kind: MailKind; readonly id: EmailId }[] = [];
+    for (const tenant of [off, replaced, removed]) {
+      await settings.change(tenant, { contact: "ann@example.com", notices: { drop: true } }, byCommand);
+      for (const kind of kinds) {
+        const one = await outbox.enqueue(newMail(tenant, { kind }));
+        if (one.kind === "queued") queued.push({ tenant, kind, id: one.id });
+      }
+    }
+    await work();
+    expect(handed).toHaveLength(3 * kinds.length);
+    await settings.change(off, { notices: { spike: false, drop: false } }, byCommand);
+    await settings.change(replaced, { contact: "bob@example.com" }, byCommand);
+    await settings.change(removed, { contact: null }, byCommand);
+    answers.next = () => ({ kind: "accepted", providerId: null });
+    await pass(sql, 60 * minuteMs, clock);
+    await work();
+    const outcomes = async (of: TenantId) => {
+      const rows = await Promise.all(queued.filter(({ tenant }) => tenant === of).map(({ id }) => rowOf(sql, id)));
+      return Object.fromEntries(rows.map(({ kind, state, reason }) => [kind, state === "sent" ? state : reason]));
+    };
+    const all = { share: "sent", verification: "sent" };
+    expect(await outcomes(off)).toEqual({
+      ...{ ...all, quota: "sent", digest: "sent", spike: "switched_off", drop: "switched_off" },
+    });
+    const none = { ...all, quota: "contact", digest: "contact", spike: "contact", drop: "contact" };
+    expect([await outcomes(replaced), await outcomes(removed)]).toEqual([none, none]);
+    // What was not sent counts towards no limit.
+    expect(await charges.status(off, "smtp")).toMatchObject({ answer: { limits: [{ used: 4 }, { used: 8 }] } });
+  });
+
+  test("an email of a suspended workspace is not sent, however long it waited, and mails about accounts are", async () => {
+    const sql = await database.open();
+    const { outbox, work, handed, answers, clock } = openOutbox(sql);
+    const [suspended, other] = [await newTenant(sql), await newTenant(sql)];
+    answers.next = () => deferred;
+    const kinds = ["share", "quota", "digest", "spike", "reset", "verification", "invitation"] as const;
+    for (const kind of kinds) await outbox.enqueue(newMail(suspended, { kind }));
+    await outbox.enqueue(newMail(other, { kind: "digest" }));
+    await outbox.enqueue(newMail(platformMail, { kind: "signIn" }));
+    await work();
+    const before = handed.length;
+    const suspension = { reason: "spam", suspended_by: "operator", suspended_at: 0 };
+    await ofTenant(sql.db, suspended).insertInto("suspended_tenants").values(suspension).execute();
+    answers.next = () => ({ kind: "accepted", providerId: null });
+    await pass(sql, 60 * minuteMs, clock);
+    await work();
+    expect(handed).toHaveLength(before + 5);
+    const rows = await ofTenant(sql.db, suspended).selectFrom("emails").select(["kind", "state", "reason"]).execute();
+    expect(Object.fromEntries(rows.map(({ kind, state, reason }) => [kind, reason ?? state]))).toEqual({
+      ...{ share: "suspended", quota: "suspended", digest: "suspended", spike: "suspended" },
+      ...{ reset: "sent", verification: "sent", invitation: "sent" },
+    });
   });
 
   test("what the provider may have accepted is not refunded, and is handed over once more and not again", async () => {

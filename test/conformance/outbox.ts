@@ -10,6 +10,7 @@ import { type ChargeSettings, createCharges } from "../../src/email/outbox/charg
 import { createEmailSeeds } from "../../src/email/outbox/counter-seeds.ts";
 import type { NewMail } from "../../src/email/outbox/outbox.ts";
 import { createOutbox } from "../../src/email/outbox/outbox.ts";
+import { createSendCheck } from "../../src/email/outbox/send-check.ts";
 import { createEmailSender } from "../../src/email/outbox/sender.ts";
 import { createEmailStore, type NewEmail } from "../../src/email/outbox/store.ts";
 import type { HandOver, Message, Provider, ProviderName } from "../../src/email/providers/provider.ts";
@@ -109,6 +110,7 @@ export function openOutbox(sql: Sql, options: OutboxOptions = {}) {
   });
   const attempts = createSendAttempts({
     ...{ store, senders, charges, suppressions, clock: systemClock, log: silent, chance: () => 0 },
+    sendCheck: createSendCheck(sql),
     count: (by, outcome) => void counted.push([by, outcome]),
     pause: (ms) => Bun.sleep(Math.min(ms, 1)),
     messageOf: (email, from) => ({

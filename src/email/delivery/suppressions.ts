@@ -33,6 +33,10 @@ export interface Suppression {
 export type SuppressionReason = SuppressionTable["reason"];
 export const allTenants = "" as const;
 
+/** Of the reasons on both lists, the one for which such an email is not sent. */
+export const suppressionFor = (kind: MailKind, listed: readonly SuppressionReason[]): SuppressionReason | undefined =>
+  listed.find((reason) => !(mailKinds[kind].essential && reason === "unsubscribed"));
+
 export function createSuppressions(sql: Sql, clock: Pick<Clock, "now">): Suppressions {
   const { db, now } = sql;
   return {
@@ -40,7 +44,10 @@ export function createSuppressions(sql: Sql, clock: Pick<Clock, "now">): Suppres
       const listed = (owner: TenantId | typeof allTenants) =>
         ofTenant(db, owner).selectFrom("suppressions").select("reason").where("address", "=", address.toLowerCase());
       const rows = await listed(tenant).unionAll(listed(allTenants)).execute();
-      return rows.find(({ reason }) => !(mailKinds[kind].essential && reason === "unsubscribed"))?.reason;
+      return suppressionFor(
+        kind,
+        rows.map(({ reason }) => reason),
+      );
     },
 
     async add(tenant, address, reason) {

@@ -11,6 +11,7 @@ import type { Charges } from "./charges.ts";
 import { platformEmails } from "./charges.ts";
 import { limitOf } from "./counter-seeds.ts";
 import { type MailKind, mailKinds } from "./outbox.ts";
+import type { SendCheck } from "./send-check.ts";
 import { type ClaimedEmail, type EmailStore, type FailureReason, unsureMost, unsureRetryMs } from "./store.ts";
 
 /** One attempt to send a claimed email, from its charge to its mark. `sender.ts` explains the order. */
@@ -42,7 +43,8 @@ export interface SendAttemptSettings {
   readonly store: EmailStore;
   readonly senders: Senders;
   readonly charges: Charges;
-  readonly suppressions: Suppressions;
+  readonly sendCheck: SendCheck;
+  readonly suppressions: Pick<Suppressions, "add">;
   readonly messageOf: (email: ClaimedEmail, from: Sender["from"]) => Message;
   readonly count: (provider: ProviderName, outcome: Outcome) => void;
   readonly clock: Clock;
@@ -66,7 +68,7 @@ const markAgainMs = 500;
 const marksMost = 1_200; // ten minutes; by then another process has found it abandoned
 
 export function createSendAttempts(settings: SendAttemptSettings): SendAttempts {
-  const { store, senders, charges, suppressions, count, clock, log } = settings;
+  const { store, senders, charges, sendCheck, suppressions, count, clock, log } = settings;
   const handOverMutex = createMutex();
 
   /** Retries until the database stores the mark. */
@@ -204,8 +206,8 @@ export function createSendAttempts(settings: SendAttemptSettings): SendAttempts 
       if (email.attempt > claimsMost) {
         return void (await fail(email, { reason: "broken_off", detail: "too many interrupted attempts" }));
       }
-      const suppressed = await suppressions.find(email.tenant, email.to, email.kind);
-      if (suppressed !== undefined) return void (await fail(email, { reason: "suppressed", detail: suppressed }));
+      const whyNot = await sendCheck.whyNot(email);
+      if (whyNot !== undefined) return void (await fail(email, whyNot));
       const charged = await chargePatiently(email).catch((error: unknown) => {
         if (isUnavailable(error)) throw error;
         return messageOf(error);

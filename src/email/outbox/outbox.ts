@@ -51,27 +51,29 @@ export type Enqueued =
 /**
  * The kind of an email decides how it is treated. `essential` emails may use the last part of the platform's limit and
  * are sent even to those who unsubscribed: signing in depends on them. `stoppable` emails contain an unsubscribe link.
+ * `toContact` emails go to the tenant's contact address, as long as it has this one.
  */
 export interface KindRules {
   readonly essential: boolean;
   readonly stoppable: boolean;
+  readonly toContact: boolean;
 }
 
 export const mailKinds = {
-  share: { essential: false, stoppable: true },
-  quota: { essential: false, stoppable: true },
-  report: { essential: false, stoppable: true },
-  firstClick: { essential: false, stoppable: true },
-  spike: { essential: false, stoppable: true },
-  drop: { essential: false, stoppable: true },
-  deadTarget: { essential: false, stoppable: true },
-  digest: { essential: false, stoppable: true },
-  invitation: { essential: true, stoppable: false },
-  verification: { essential: true, stoppable: false },
-  reset: { essential: true, stoppable: false },
-  signIn: { essential: true, stoppable: false },
-  role: { essential: true, stoppable: false },
-  account: { essential: true, stoppable: false },
+  share: { essential: false, stoppable: true, toContact: false },
+  quota: { essential: false, stoppable: true, toContact: true },
+  report: { essential: false, stoppable: true, toContact: false },
+  firstClick: { essential: false, stoppable: true, toContact: true },
+  spike: { essential: false, stoppable: true, toContact: true },
+  drop: { essential: false, stoppable: true, toContact: true },
+  deadTarget: { essential: false, stoppable: true, toContact: true },
+  digest: { essential: false, stoppable: true, toContact: true },
+  invitation: { essential: true, stoppable: false, toContact: false },
+  verification: { essential: true, stoppable: false, toContact: false },
+  reset: { essential: true, stoppable: false, toContact: false },
+  signIn: { essential: true, stoppable: false, toContact: false },
+  role: { essential: true, stoppable: false, toContact: false },
+  account: { essential: true, stoppable: false, toContact: false },
 } as const satisfies Record<string, KindRules>;
 
 export type MailKind = keyof typeof mailKinds;
