@@ -757,6 +757,20 @@ export const clicks: Mistakes = {
     tests: notices,
     only: "SQLite.*digest comes",
   },
+  "deleted-links-take-places-of-a-digest": {
+    file: "clicks/notices/week.ts",
+    from: '.innerJoin(own.selectFrom("links")',
+    to: '.leftJoin(own.selectFrom("links")',
+    tests: notices,
+    only: "SQLite.*most clicked links that exist",
+  },
+  "links-that-expired-had-no-clicks": {
+    file: "clicks/notices/link-names.ts",
+    from: "return named(await existing(ofTenant(db, tenant), links).execute(), baseUrl);",
+    to: "return named(await existing(ofTenant(db, tenant), links).where(isReachable(Date.now())).execute(), baseUrl);",
+    tests: notices,
+    only: "SQLite.*most clicked links that exist",
+  },
   "disabled-links-near-their-limit": {
     file: "clicks/notices/digest.ts",
     from: '.where(isReachable(now))\n    .where("q.month"',

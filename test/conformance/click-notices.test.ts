@@ -681,6 +681,37 @@ onEachDatabase((database) => {
     expect(mail?.text).not.toContain("/expired");
   });
 
+  test("the digest names the most clicked links that exist, whatever became of them", async () => {
+    const world = await open(monday + 8 * hourMs);
+    const tenant = await owner(world, { digest: true });
+    await busyWeeks(world, tenant);
+    const start = monday - 2 * dayMs;
+    const known = { firstAt: monday - 30 * dayMs, lastAt: monday - hourMs };
+    const add = async (name: string, count: number) => {
+      const code = `${name}${-tenant.number}`;
+      const { id, number } = await link(world, tenant, code, { ...known, clicks: 1_000 * count });
+      await condensed(world, tenant, number, start, [{ at: start + hourMs, count }]);
+      await make(world, tenant, { id, code }, name.replace(/\d/, ""));
+    };
+    for (let place = 0; place < 5; place++) await add(`deleted${place}`, 100 + place);
+    for (const [place, name] of ["disabled", "expired", "suspended"].entries()) await add(name, 80 - place);
+    // Its code was taken over by a link without clicks.
+    await add("deleted", 70);
+    await link(world, tenant, `deleted${-tenant.number}`);
+    await world.run();
+    const [mail] = await mails(world, tenant);
+    const shown = [...(mail?.text ?? "").matchAll(/example\S*\/([a-z]+)\S*: (\d+)/g)].map(([, code, count]) => [
+      code,
+      count,
+    ]);
+    expect(shown).toEqual([
+      ["disabled", "80"],
+      ["expired", "79"],
+      ["suspended", "78"],
+      ["sale", "22"],
+    ]);
+  });
+
   test("the digest names no link near its limit that visitors cannot reach", async () => {
     const world = await open(monday + 8 * hourMs);
     const tenant = await owner(world, { digest: true });

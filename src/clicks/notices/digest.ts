@@ -5,7 +5,7 @@ import { shortUrl } from "../../links/link.ts";
 import { hitsMaxExpression } from "../../links/rows.ts";
 import { ofTenant } from "../../sql/tenant-db.ts";
 import type { NoticeSources, NoticeTenant } from "./find-notices.ts";
-import { namesOf } from "./link-names.ts";
+import { allNamesOf } from "./link-names.ts";
 import { isReachable } from "./reachable-links.ts";
 import { dueWeek, readWeek, type Week } from "./week.ts";
 
@@ -34,12 +34,12 @@ export async function digestOf(
   await remember(sources, tenant, week, isEmpty ? null : key, now);
   if (isEmpty) return undefined;
   const { sql, baseUrl } = sources;
-  const names = await namesOf(
+  // They had clicks in this week, even if visitors cannot reach them any more.
+  const names = await allNamesOf(
     sql,
     tenant.id,
     counts.links.map(({ link }) => link),
     baseUrl,
-    now,
   );
   const links = counts.links.flatMap(({ link, clicks }) => {
     const name = names.get(link);

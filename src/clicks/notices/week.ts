@@ -31,6 +31,7 @@ export interface WeekCounts {
   readonly clicks: number;
   readonly visitors: number;
   readonly before: { readonly clicks: number; readonly visitors: number };
+  /** Those with the most clicks, of the links that exist. */
   readonly links: readonly { readonly link: LinkNumber; readonly clicks: number }[];
   readonly countries: readonly CountedValue[];
   readonly referrers: readonly CountedValue[];
@@ -47,7 +48,7 @@ const dueHour = 8;
 const lateDays = 3;
 const linksShown = 5;
 const valuesShown = 5;
-/** A link that is not among so many with the most clicks ever is not among the first five of a week. */
+/** Of those that exist: a link that is not among so many with the most clicks ever is not among the first five of a week. */
 const linksMost = 20_000;
 const linksAtOnce = 500;
 /** No day is longer. */
@@ -149,13 +150,18 @@ function top(facts: FactCounts, dimension: Dimension): CountedValue[] {
 }
 
 async function topLinks(sql: Sql, tenant: WeekTenant, week: Week, daysUntil: number): Promise<WeekCounts["links"]> {
-  const active = await ofTenant(sql.db, tenant.id)
-    .selectFrom("click_links")
-    .select("link")
-    .where("last_at", ">=", week.start)
-    .where("clicks", ">", 0)
-    .orderBy("clicks", "desc")
-    .orderBy("link")
+  const own = ofTenant(sql.db, tenant.id);
+  const active = await own
+    .selectFrom("click_links as c")
+    // A deleted link must take no place: it has no name that could be shown.
+    .innerJoin(own.selectFrom("links").select(["number", "domain", "code"]).as("l"), (join) =>
+      join.onRef("l.domain", "=", "c.domain").onRef("l.code", "=", "c.code").onRef("l.number", "=", "c.link"),
+    )
+    .select("c.link")
+    .where("c.last_at", ">=", week.start)
+    .where("c.clicks", ">", 0)
+    .orderBy("c.clicks", "desc")
+    .orderBy("c.link")
     .limit(linksMost)
     .execute();
   const sums = new Map<LinkNumber, number>();
