@@ -33,7 +33,7 @@ export function namedValue(field: BreakdownName, value: string): string {
 const noneNames: Readonly<Record<BreakdownName, string>> = {
   ...{ link: "Unknown link", country: "Unknown country", region: "Unknown region", city: "Unknown city" },
   ...{ device: "Unknown device", browser: "Unknown browser", os: "Unknown system", language: "Unknown language" },
-  ...{ referrer: "Direct or unknown", source: "Unknown", variant: "Main destination", bot: "People" },
+  ...{ referrer: "Direct or unknown", source: "Unknown", variant: "Main destination", bot: "No known bot" },
   ...{ utm_source: "No UTM source", utm_medium: "No UTM medium", utm_campaign: "No UTM campaign" },
 };
 
