@@ -131,6 +131,24 @@ export const http: Mistakes = {
     to: "for (const hop of hops) {",
     tests: ["src/http/request.test.ts"],
   },
+  "forwarded-port-not-recognized": {
+    file: "http/request.ts",
+    from: "const v4 = ported4.exec(hop)?.[1];",
+    to: "const v4 = undefined;",
+    tests: ["src/http/request.test.ts"],
+  },
+  "forwarded-port-taken-from-a-plain-ipv6-address": {
+    file: "http/request.ts",
+    from: "if (isIP(hop) !== 0) return hop;",
+    to: 'if (isIP(hop) === 4) return hop;\n  if (isIP(hop) === 6) return hop.replace(/:\\d{1,5}$/, "");',
+    tests: ["src/http/request.test.ts"],
+  },
+  "forwarded-proxy-with-a-port-not-trusted": {
+    file: "http/request.ts",
+    from: "if (!isTrusted(address, trusted)) return address;",
+    to: "if (!isTrusted(hop, trusted)) return address;",
+    tests: ["src/http/request.test.ts"],
+  },
   "refusal-kept-as-an-answer": {
     file: "http/idempotency.ts",
     from: "if (!response.ok || changedNothing) return run.forget();",

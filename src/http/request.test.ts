@@ -67,12 +67,66 @@ describe("the client's address", () => {
       ours,
       "198.51.100.1",
     ],
+    ["the one before a port", "127.0.0.1", "198.51.100.1:4711", ours, "198.51.100.1"],
+    ["the one in brackets", "127.0.0.1", "[2001:db9::5]", ours, "2001:db9::5"],
+    ["the one in brackets before a port", "127.0.0.1", "[2001:db9::5]:443", ours, "2001:db9::5"],
+    [
+      "the one in front of our proxies, each with its port",
+      "127.0.0.1",
+      "8.8.8.8:53, [2001:db9::5]:443, [2001:db8::7]:8080, [2001:db8::8], 10.9.9.9:1",
+      ours,
+      "2001:db9::5",
+    ],
+    ["all of a plain IPv6 address, which has no port", "127.0.0.1", "2001:db9::5:443", ours, "2001:db9::5:443"],
+    [
+      "all of an IPv6 address that ends in an IPv4 address",
+      "127.0.0.1",
+      "::ffff:198.51.100.1",
+      ours,
+      "::ffff:198.51.100.1",
+    ],
     ["none, when the socket is gone", undefined, "198.51.100.1", ours, undefined],
   ];
 
   test.each(cases)("is %s", (_, peer, header, trusted, client) => {
     expect(clientAddress(peer, header, trusted)).toBe(client as string);
   });
+});
+
+test.each([
+  ...[
+    "198.51.100.1:",
+    "198.51.100.1:x",
+    "198.51.100.1:123456",
+    "198.51.100.1:80:80",
+    "198.51.100:80",
+    "198.51.100.256:80",
+  ],
+  ...[
+    ":80",
+    "2001:db9::5]:443",
+    "[2001:db9::5",
+    "[2001:db9::5]443",
+    "[2001:db9::5]:",
+    "[2001:db9::5]:x",
+    "[[2001:db9::5]]",
+  ],
+  ...["[198.51.100.1]", "[198.51.100.1]:80", "[]", "[]:80", "[unknown]:80", "unknown:80", "::ffff:198.51.100.1:80"],
+  ...["198.51.100.1 :80", "198.51.100.1:80 8.8.8.8", "1:2:3:4:5:6:7:8:443"],
+])("a hop that is no address, with or without a port, names no client: %j", (hop) => {
+  expect(clientAddress("127.0.0.1", hop, ours)).toBe("127.0.0.1");
+  expect(clientAddress("127.0.0.1", `198.51.100.9, ${hop}`, ours)).toBe("127.0.0.1");
+});
+
+test("an address is the same with and without a port", () => {
+  const v4 = fc.ipV4().map((address) => [address, `${address}:`] as const);
+  const v6 = fc.ipV6().map((address) => [address, `[${address}]:`] as const);
+  fc.assert(
+    fc.property(fc.oneof(v4, v6), fc.nat(65_535), ([plain, before], port) => {
+      const own = [plain, `${before}${port}`].map((hop) => clientAddress("127.0.0.1", `${hop}, 10.0.0.1:80`, ours));
+      return own[0] === own[1];
+    }),
+  );
 });
 
 test("a proxy is trusted by its address or range, and by nothing else", () => {

@@ -24,7 +24,8 @@ export const isApi = (path: string): boolean => path === "/api" || path.startsWi
 
 /**
  * The client's address: the peer of the connection, unless that is one of our proxies; then the last address in
- * X-Forwarded-For that is not. Any client can send that header, so it is ignored from a peer that is not listed.
+ * X-Forwarded-For that is not, without its port. Any client can send that header, so it is ignored from a peer that is not
+ * listed.
  */
 export function clientAddress(
   peer: string | undefined,
@@ -34,11 +35,26 @@ export function clientAddress(
   if (peer === undefined || forwardedFor === null || !isTrusted(peer, trusted)) return peer;
   const hops = forwardedFor.split(",").map((hop) => hop.trim());
   for (const hop of hops.reverse()) {
-    if (isIP(hop) === 0) return peer;
-    if (!isTrusted(hop, trusted)) return hop;
+    const address = withoutPort(hop);
+    if (address === undefined) return peer;
+    if (!isTrusted(address, trusted)) return address;
   }
   return peer;
 }
+
+/**
+ * The address of a hop; undefined if it has none. Some proxies add the port (Azure Application Gateway). That of an IPv6 address is
+ * recognized behind brackets only: `2001:db8::1:443` is an address by itself.
+ */
+function withoutPort(hop: string): string | undefined {
+  if (isIP(hop) !== 0) return hop;
+  const v4 = ported4.exec(hop)?.[1];
+  if (v4 !== undefined) return isIP(v4) === 4 ? v4 : undefined;
+  const v6 = bracketed6.exec(hop)?.[1];
+  return v6 !== undefined && isIP(v6) === 6 ? v6 : undefined;
+}
+const ported4 = /^([\d.]+):\d{1,5}$/;
+const bracketed6 = /^\[([^\]]+)\](?::\d{1,5})?$/;
 
 export function isTrusted(address: string, trusted: BlockList): boolean {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, "");

@@ -55,6 +55,12 @@ for (const database of databases) {
       expect(place).toBe(`302 ${https}us`);
       expect(await go(link, { "x-forwarded-for": "10.0.0.1" })).toBe(`302 ${https}`);
       expect(await go(link, { "x-forwarded-for": "2001:4860:4860::8888" })).toBe(`302 ${https}us`);
+      // A proxy may add the port. Bun's server answers the requests with a Trailer.
+      for (const more of [{}, { trailer: "none" }]) {
+        for (const address of ["8.8.8.8", "8.8.8.8:4711", "[2001:4860:4860::8888]:443", "8.8.8.8:4711, 127.0.0.1:80"])
+          expect(await go(link, { "x-forwarded-for": address, ...more })).toBe(`302 ${https}us`);
+        expect(await go(link, { "x-forwarded-for": "10.0.0.1:4711", ...more })).toBe(`302 ${https}`);
+      }
     });
 
     test("a rule has its time, by moments and by the clock of a zone", async () => {
