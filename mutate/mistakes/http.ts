@@ -149,6 +149,12 @@ export const http: Mistakes = {
     to: "if (!isTrusted(hop, trusted)) return address;",
     tests: ["src/http/request.test.ts"],
   },
+  "prefetch-headers-searched-in-every-request": {
+    file: "http/socket/plain-request.ts",
+    from: '"sec-gpc", ...purposeNames],',
+    to: '"sec-gpc"],',
+    tests: ["src/redirect/prefetch.test.ts"],
+  },
   "refusal-kept-as-an-answer": {
     file: "http/idempotency.ts",
     from: "if (!response.ok || changedNothing) return run.forget();",

@@ -36,6 +36,18 @@ export const redirect: Mistakes = {
     to: "",
     tests: ["src/redirect/forward-query.test.ts"],
   },
+  "prefetch-header-forgotten": {
+    file: "redirect/prefetch.ts",
+    from: '["sec-purpose", "purpose", "x-moz", "x-purpose"]',
+    to: '["sec-purpose", "purpose", "x-purpose"]',
+    tests: ["src/redirect/prefetch.test.ts"],
+  },
+  "first-prefetch-header-decides": {
+    file: "redirect/prefetch.ts",
+    from: "if (purpose !== null && isAhead.test(purpose)) return true;",
+    to: "if (purpose !== null) return isAhead.test(purpose);",
+    tests: ["src/redirect/prefetch.test.ts"],
+  },
   "suspended-link-answers": {
     file: "redirect/decide.ts",
     from: "if (target.suspended || facts.stopped) return suspended;",

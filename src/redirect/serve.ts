@@ -20,6 +20,7 @@ import { type Answer, complete, type Decision, decide, type HitReason, hitReason
 import { finalPage, type VisitRefusal, wantsJson } from "./error-pages.ts";
 import { type CachedLink, hitsMaxOf, isSettled, settle } from "./link-source.ts";
 import type { PasswordGate, PasswordOutcome } from "./password-gate.ts";
+import { isPrefetch } from "./prefetch.ts";
 import { previewPage } from "./preview.ts";
 import { Redirection, toResponse, type VisitReply } from "./redirection.ts";
 import type { RouteVisitor } from "./routing.ts";
@@ -362,8 +363,3 @@ const isPersonal = ({ kind, reason }: Answer, { choice, password, file }: Cached
 
 const redirect = ({ status, url }: Answer): Redirection =>
   status === 302 ? new Redirection(status, url) : new Redirection(status, url, permanentCaching);
-
-function isPrefetch(headers: VisitRequest["headers"]): boolean {
-  const purpose = headers.get("sec-purpose") ?? headers.get("purpose");
-  return purpose !== null && /prefetch|prerender|preview/i.test(purpose);
-}

@@ -7,6 +7,7 @@ import type { Peer } from "../../src/base/tcp-connection.ts";
 import { targetOf } from "../../src/http/request.ts";
 import { type Front, listenFront } from "../../src/http/socket/front.ts";
 import type { PlainRequest } from "../../src/http/socket/plain-request.ts";
+import { purposeNames } from "../../src/redirect/prefetch.ts";
 import { Redirection, type VisitReply } from "../../src/redirect/redirection.ts";
 import { until } from "../ground/process.ts";
 import { type Server, startServer } from "../ground/server.ts";
@@ -24,6 +25,7 @@ const headersRead = [
   "accept",
   "x-forwarded-for",
   "accept-language",
+  ...purposeNames,
 ];
 
 /** What a redirect would see of a request, as the body of an answer. */
@@ -295,6 +297,7 @@ describe("as Bun's server alone", () => {
         "Accept-Language",
       ],
       ...["X-Other", "Content-Length ", "Accept-Encoding", "content-type", "X\tY", "Sec-GPC", "X.Y", "Datum", "Hose"],
+      ...["Sec-Purpose", "Purpose", "X-Moz", "X-Purpose", "X-Real-IP"],
     );
     const value = fc.oneof(
       fc.stringMatching(/^[ -~]{0,20}$/),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { purposeNames } from "../../src/redirect/prefetch.ts";
 import { startServer } from "../ground/server.ts";
 import { databases, must, type ProblemBody, type Site, siteOf, startSite } from "./servers.ts";
 
@@ -47,6 +48,15 @@ for (const database of databases) {
       expect((await site.reach(`/${code}`, browser, "HEAD")).status).toBe(302);
       expect(led(await visits(site, code, 10, robot))).toBe(4);
       expect(led(await visits(site, code, 30))).toBe(20);
+    });
+
+    test("is not used by prefetches, whatever the browser calls them and whoever reads the request", async () => {
+      const { code } = await site.create({ url: target, hitsPerMonth: 8 });
+      // Bun's server answers the requests with a Trailer.
+      const ways = purposeNames.flatMap((name) => [{ [name]: "prefetch" }, { [name]: "preview", trailer: "none" }]);
+      const ahead = await Promise.all(ways.map((way) => visits(site, code, 1, { ...browser, ...way })));
+      expect(led(ahead.flat())).toBe(8);
+      expect(led(await visits(site, code, 12))).toBe(8);
     });
 
     test("sends those who come too late to the fallback, if there is one", async () => {

@@ -1,3 +1,4 @@
+import { purposeNames } from "../../redirect/prefetch.ts";
 import type { VisitRequest } from "../../redirect/visit-request.ts";
 
 /**
@@ -72,7 +73,7 @@ const codeMost = 64;
 
 /** What redirects read, and what decides whether a request is plain. */
 const names = [
-  ...["host", "user-agent", "accept-language", "referer", "cookie", "dnt", "sec-gpc", "sec-purpose", "purpose"],
+  ...["host", "user-agent", "accept-language", "referer", "cookie", "dnt", "sec-gpc", ...purposeNames],
   ...["x-forwarded-for", "forwarded", "via", "x-real-ip", "connection"],
 ];
 /** A body may follow, or something else than an answer is asked for. */
@@ -88,12 +89,17 @@ interface KnownName {
 }
 
 const lengthMost = 17;
-/** Each name by its length and first letter, which no two of them share: most headers of a browser need only one look. */
+/** How far from the end of a name the letter is that tells it from the others of its length. */
+const tellingEnd = 3;
+/**
+ * Each name by its length and its last letter but two, which no two of them share: most headers of a browser need only one look. By
+ * the first letter, `x-real-ip` and `x-purpose` would be one.
+ */
 const known = new Array<KnownName | undefined>(cellOf(lengthMost + 1, 0)).fill(undefined);
 for (const [place, name] of [...names, ...refusedNames].entries()) {
   const letters = Buffer.from(name);
-  const cell = cellOf(letters.length, letters[0] ?? 0);
-  if (known[cell] !== undefined) throw new Error(`${name} has the length and first letter of another name`);
+  const cell = cellOf(letters.length, letters[letters.length - tellingEnd] ?? 0);
+  if (known[cell] !== undefined) throw new Error(`${name} has the length and the telling letter of another name`);
   known[cell] = { letters, place: Math.min(place, refused) };
 }
 
@@ -174,7 +180,7 @@ function isAt(bytes: Buffer, at: number, wanted: Uint8Array): boolean {
 /** Of the name from there on, if redirects read it. */
 function placeAt(bytes: Buffer, at: number, length: number): number | undefined {
   if (length > lengthMost) return undefined;
-  const name = known[cellOf(length, bytes[at] ?? 0)];
+  const name = known[cellOf(length, bytes[at + length - tellingEnd] ?? 0)];
   if (name === undefined) return undefined;
   const { letters, place } = name;
   // A capital letter has another bit. No other byte of a name becomes a letter or a hyphen with it.
