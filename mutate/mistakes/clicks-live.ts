@@ -101,4 +101,28 @@ export const clicksLive: Mistakes = {
     to: "void flush();",
     tests: live,
   },
+  "live-hits-go-back": {
+    file: "clicks/live/shown-quotas.ts",
+    from: "used >= last.used) return",
+    to: "used >= 0) return",
+    tests: ["src/clicks/live/shown-quotas.test.ts"],
+  },
+  "live-hits-of-the-last-month-hide-the-new-one": {
+    file: "clicks/live/shown-quotas.ts",
+    from: "const key = `${month} ${link}`;",
+    to: "const key = link;",
+    tests: ["src/clicks/live/shown-quotas.test.ts"],
+  },
+  "live-new-limit-with-old-hits": {
+    file: "clicks/live/shown-quotas.ts",
+    from: "return { key, used: last.used, limit,",
+    to: "return { key, used, limit,",
+    tests: ["src/clicks/live/shown-quotas.test.ts"],
+  },
+  "live-shown-hits-are-forgotten": {
+    file: "clicks/live/room.ts",
+    from: "        shownQuotas.keep(quota);\n",
+    to: "",
+    tests: live,
+  },
 };

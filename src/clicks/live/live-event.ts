@@ -59,6 +59,30 @@ export function quotaEvent({ domain, code, month, used, limit }: LiveQuota, host
   return sized({ kind: "quota", link: nameOf({ domain, code }), json });
 }
 
+/** The data of a `quota` event, which another process may have sent; undefined if it is none. */
+export function readQuota(json: string): Pick<LiveQuota, "month" | "used" | "limit"> | undefined {
+  const data = parse(json);
+  return isQuota(data) ? data : undefined;
+}
+
+const isQuota = (data: unknown): data is Pick<LiveQuota, "month" | "used" | "limit"> =>
+  typeof data === "object" &&
+  data !== null &&
+  "month" in data &&
+  typeof data.month === "string" &&
+  "used" in data &&
+  Number.isSafeInteger(data.used) &&
+  "limit" in data &&
+  (data.limit === null || Number.isSafeInteger(data.limit));
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
 const nameOf = ({ domain, code }: Pick<ClickedLink, "domain" | "code">): string => `${domain}/${code}`;
 
 const sized = (event: LiveEvent): LiveEvent | undefined =>

@@ -240,6 +240,31 @@ describe("live clicks of several processes", () => {
     expect(shown.length).toBeLessThanOrEqual(40 * 3);
   });
 
+  test("the hits of a link that several processes count never go back, and a raised limit is shown", async () => {
+    const { here, there, pass } = startTwo();
+    const streams = [await watch(here.live), await watch(there.live)];
+    await settled();
+    const november = { tenant: mine, domain: "", code: "a", month: "2026-11", limit: 1_000 };
+    const december = { ...november, month: "2026-12" };
+    for (const [{ live }, quota] of [
+      [here, { ...november, used: 844 }],
+      [there, { ...november, used: 712 }],
+      [there, { ...november, used: 900 }],
+      [here, { ...november, used: 750, limit: 2_000 }],
+      [there, { ...december, used: 3 }],
+      [here, { ...december, used: 2 }],
+    ] as const) {
+      live.counted([quota]);
+      await pass(1_500);
+    }
+    for (const stream of streams) {
+      const told = (await stream.events("quota")).map(({ month, used, limit }) => `${month} ${used} of ${limit}`);
+      const before = ["2026-11 844 of 1000", "2026-11 900 of 1000", "2026-11 900 of 2000"];
+      expect(told).toEqual([...before, "2026-12 3 of 1000"]);
+      expect(await stream.events("more")).toEqual([]);
+    }
+  });
+
   test("while Redis is away, this process's clicks are shown, and the stream says so once", async () => {
     const { here, there, pass, state } = startTwo();
     const early = await watch(here.live);

@@ -2,14 +2,15 @@ import type { Clock } from "../../base/clock.ts";
 import type { KeyId, PersonId, SessionId, TenantId } from "../../base/ids.ts";
 import type { LiveEvent } from "./live-event.ts";
 import { createSecond, type LeftOut } from "./second.ts";
+import { createShownQuotas } from "./shown-quotas.ts";
 import { type EventStream, eventFrame } from "./stream.ts";
 
-/** One open stream, and whose it is. */
 /** Who reads: an API key, or a session. */
 export type LiveCaller =
   | { readonly kind: "key"; readonly id: KeyId }
   | { readonly kind: "person"; readonly id: SessionId; readonly person: PersonId };
 
+/** One open stream, and whose it is. */
 export interface Reader {
   readonly stream: EventStream;
   readonly tenant: TenantId;
@@ -28,6 +29,7 @@ export const secondMs = 1_000;
 export function createRoom(clock: Clock, newId: () => string): Room {
   const readers = new Set<Reader>();
   const second = createSecond();
+  const shownQuotas = createShownQuotas();
   let stopSecond: (() => void) | undefined;
 
   function send(kind: string, data: string): void {
@@ -48,7 +50,12 @@ export function createRoom(clock: Clock, newId: () => string): Room {
       const clicks = events.filter(({ kind }) => kind === "click");
       const quotas = events.filter(({ kind }) => kind === "quota");
       for (const { kind, json } of second.choose(clicks, ({ link }) => link)) send(kind, json);
-      for (const { kind, json } of quotas) if (second.admitsQuota()) send(kind, json);
+      for (const event of quotas) {
+        const quota = shownQuotas.next(event);
+        if (quota === undefined || !second.admitsQuota()) continue;
+        shownQuotas.keep(quota);
+        send("quota", quota.json);
+      }
       second.leaveOut(more);
     },
     close: () => stopSecond?.(),
