@@ -125,4 +125,16 @@ export const clicksLive: Mistakes = {
     to: "",
     tests: live,
   },
+  "live-end-of-an-outage-for-those-who-came-later": {
+    file: "clicks/live/live.ts",
+    from: "if (reader.isToldAway === !reaches) return;",
+    to: "",
+    tests: live,
+  },
+  "live-outage-not-told-to-those-who-come": {
+    file: "clicks/live/live.ts",
+    from: "      if (relay?.reaches === false) tellReach(reader, false);\n",
+    to: "",
+    tests: live,
+  },
 };

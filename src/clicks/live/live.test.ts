@@ -20,6 +20,8 @@ function network() {
     async publish(channel, message) {
       if (state.isAway) throw new Error("away");
       state.messages.push(channel);
+      // As over a network, what was published is never heard before its publisher goes on.
+      await Promise.resolve();
       for (const one of heard.get(channel) ?? []) one(message);
     },
     close() {},
@@ -286,6 +288,32 @@ describe("live clicks of several processes", () => {
     await pass(1_000);
     expect((await early.events("notice")).map(({ code }) => code)).toEqual(["this_server_only", "all_servers"]);
     expect(await early.events("click")).toHaveLength(2);
+  });
+
+  test("a reader is told that all is well again only if it was told the opposite", async () => {
+    const { here, pass, state } = startTwo();
+    const notices = async (stream: Awaited<ReturnType<typeof watch>>) =>
+      (await stream.events("notice")).map(({ code }) => code);
+    state.isAway = true;
+    const gone = await watch(here.live);
+    await pass(6_000);
+    expect(await notices(gone)).toEqual(["this_server_only"]);
+    await gone.leave();
+    await pass(4_000);
+    state.isAway = false;
+    await pass(15_000);
+    const [late, other] = [await watch(here.live), await watch(here.live, others)];
+    await pass(10_000);
+    expect(await notices(late)).toEqual([]);
+    state.isAway = true;
+    await pass(6_000);
+    await late.leave();
+    state.isAway = false;
+    await pass(3_000);
+    const later = await watch(here.live);
+    await pass(6_000);
+    expect(await notices(other)).toEqual(["this_server_only", "all_servers"]);
+    expect(await notices(later)).toEqual([]);
   });
 
   test("messages that no process of ours would send are ignored", async () => {

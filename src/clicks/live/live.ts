@@ -87,17 +87,15 @@ export function createLive(settings: LiveSettings): Live {
   const relay = settings.relay?.({
     onMessage: (tenant, { events, more }) => rooms.get(tenant)?.show(events, more),
     onReach(reaches) {
-      const frame = notice(newId(), reaches);
-      if (frame !== undefined) for (const { stream } of readers()) stream.push(frame);
+      for (const reader of readers()) tellReach(reader, reaches);
     },
   });
-  let saidAway = false;
 
-  /** Undefined if there is nothing to say: that all is well is told only after the opposite. */
-  function notice(id: string, reaches: boolean): Uint8Array | undefined {
-    if (reaches && !saidAway) return undefined;
-    saidAway = !reaches;
-    return eventFrame(id, "notice", JSON.stringify(reaches ? allServers : thisServerOnly));
+  /** That all is well is told only to those who were told the opposite: it was over before others came. */
+  function tellReach(reader: Reader, reaches: boolean): void {
+    if (reader.isToldAway === !reaches) return;
+    reader.isToldAway = !reaches;
+    reader.stream.push(eventFrame(newId(), "notice", JSON.stringify(reaches ? allServers : thisServerOnly)));
   }
 
   const readers = (): Reader[] => [...rooms.values()].flatMap((room) => [...room.readers]);
@@ -210,12 +208,11 @@ export function createLive(settings: LiveSettings): Live {
         },
       });
       const noTimeout = clock.after(lastsMs, () => stream.end("its time is over. Connect again."));
-      const reader: Reader = { stream, tenant, caller };
+      const reader: Reader = { stream, tenant, caller, isToldAway: false };
       roomOf(number).readers.add(reader);
       stream.push(opening(reconnectMs));
       stream.push(comment("connected"));
-      const away = relay?.reaches === false ? notice(newId(), false) : undefined;
-      if (away !== undefined) stream.push(away);
+      if (relay?.reaches === false) tellReach(reader, false);
       // The runtime may see that the client has left before it reads the body.
       signal.addEventListener("abort", stream.leave, { once: true });
       return stream.body;

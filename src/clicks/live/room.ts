@@ -15,6 +15,8 @@ export interface Reader {
   readonly stream: EventStream;
   readonly tenant: TenantId;
   readonly caller: LiveCaller;
+  /** Whether it was told that clicks of other servers are missing, and not yet that they are shown again. */
+  isToldAway: boolean;
 }
 
 /** The readers of one tenant in this process. All see the same: events of this process and of others, within one limit. */
