@@ -6,7 +6,7 @@ import { none } from "../click.ts";
  * decides about the quota, too. The first kind with one of these words in the User-Agent wins.
  *
  * - preview: fetches a link that somebody posted, to show its title and picture. It says that the link was shared.
- * - ai: collects pages for a language model, or reads one on behalf of its user.
+ * - ai: collects pages for a language model or for its search, or reads one on behalf of its user, also aloud.
  * - monitor: checks whether a page works.
  * - library: a program that somebody wrote, or a tool of the command line.
  * - crawler: search engines and everything else that calls itself a bot.
@@ -36,6 +36,7 @@ const kinds: readonly (readonly [BotKind, readonly string[]])[] = [
       ...["bitlybot", "bluesky cardyb", "cardyb", "tumblr", "flipboardproxy", "nuzzel", "notionembedder"],
       ...["synapse", "matrix", "mattermost", "rocket.chat", "xing-contenttabreceiver", "linespider", "line-poker"],
       ...["link preview", "linkpreview", "url preview", "urlpreview", "preview-bot", "opengraph", "unfurl"],
+      ...["googlemessages"],
     ],
   ],
   [
@@ -45,7 +46,8 @@ const kinds: readonly (readonly [BotKind, readonly string[]])[] = [
       ...["googleother", "google-cloudvertexbot", "gemini", "ccbot", "bytespider", "cohere", "meta-externalagent"],
       ...["meta-externalfetcher", "facebookbot", "amazonbot", "applebot-extended", "ai2bot", "diffbot", "mistral"],
       ...["duckassistbot", "youbot", "timpibot", "pangubot", "imagesiftbot", "omgili", "webzio-extended", "deepseek"],
-      ...["kangaroo bot", "friendlycrawler", "icc-crawler", "img2dataset", "grok", "xai-"],
+      ...["kangaroo bot", "friendlycrawler", "icc-crawler", "img2dataset", "grok", "xai-", "meta-webindexer"],
+      ...["google-notebooklm", "googleagent-mariner", "google-read-aloud", "google-speakr"],
     ],
   ],
   [

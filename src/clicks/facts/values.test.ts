@@ -115,6 +115,18 @@ describe("the kind of a bot", () => {
     ["ai", "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; ClaudeBot/1.0; +claudebot@anthropic.com)"],
     ["ai", "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko); compatible; ChatGPT-User/1.0; +https://openai.com/bot"],
     ["ai", "CCBot/2.0 (https://commoncrawl.org/faq/)"],
+    ["ai", "Mozilla/5.0 (compatible; Google-NotebookLM)"],
+    ["ai", "Mozilla/5.0 (compatible; GoogleAgent-Mariner)"],
+    // Read a page to their user, now and under their former name.
+    [
+      "ai",
+      "Mozilla/5.0 (Linux; Android 7.0; SM-G930V Build/NRD90M) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/59.0.3071.125 Mobile Safari/537.36 (compatible; Google-Read-Aloud; +https://support.google.com/webmasters/answer/1061943)",
+    ],
+    ["ai", "Mozilla/5.0 (compatible; google-speakr)"],
+    // Index pages for the search of a language model.
+    ["ai", "meta-webindexer/1.1 (+https://developers.facebook.com/docs/sharing/webmasters/crawler)"],
+    ["ai", "Mozilla/5.0 (compatible; OAI-SearchBot/1.3; +https://openai.com/searchbot)"],
+    ["preview", "GoogleMessages"],
     ["monitor", "Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)"],
     ["monitor", "Pingdom.com_bot_version_1.4_(http://www.pingdom.com/)"],
     ["monitor", "kube-probe/1.30"],
