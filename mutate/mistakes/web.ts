@@ -77,4 +77,11 @@ export const webMistakes: Mistakes = {
     to: 'plurals.select(count) === "zero" ? one : other;',
     tests: ["web/texts/plurals.test.ts"],
   },
+  "notice-of-the-last-stream-stays": {
+    file: `${report}/use-live-clicks.ts`,
+    from: '      if (event === "begun") setThisServerOnly(false);\n',
+    to: "",
+    tests: ["test/web/report.test.ts"],
+    only: "does not say of a new stream",
+  },
 };

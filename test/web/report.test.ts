@@ -63,6 +63,30 @@ test(
 );
 
 test(
+  "the Live card does not say of a new stream what was missing in the last one",
+  async () => {
+    const { id } = await visited("again", 1);
+    const { page, goto, calm } = await dashboard.open(site, owner, browser);
+    const notice = 'id: 1\nevent: notice\ndata: {"code":"this_server_only","message":"Redis is unavailable."}\n\n';
+    let streams = 0;
+    await page.route(/\/api\/live$/, async (route) => {
+      streams++;
+      // The first one ends at once; the second one waits until the card was seen, and comes from the server.
+      if (streams === 1) return route.fulfill({ contentType: "text/event-stream", body: notice });
+      await card.getByText(missing).waitFor();
+      return route.continue();
+    });
+    const missing = "Clicks of other servers are missing at the moment.";
+    const card = page.locator("[aria-label=Live]");
+    await goto(`/w/default/links/${id}`);
+    await until("a second stream", () => streams > 1 || undefined);
+    await card.getByText(missing).waitFor({ state: "detached" });
+    calm();
+  },
+  journeyMs,
+);
+
+test(
   "trends begin by the date of the workspace, and not of the browser",
   async () => {
     await visited("dated", 1);

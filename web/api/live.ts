@@ -7,6 +7,7 @@ import { send } from "./call.ts";
 export type LiveState = "connecting" | "live" | "paused";
 
 export interface LiveEvent {
+  /** One of the stream; or `begun`: it is a new stream, for which no notice of the last one holds. */
   readonly event: string;
   readonly data: unknown;
 }
@@ -99,6 +100,7 @@ async function read(signal: AbortSignal, begun: () => void): Promise<void> {
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     if (reader === undefined) return;
     begun();
+    tellAll({ event: "begun", data: null });
     let rest = "";
     for (;;) {
       const { done, value } = await reader.read();
@@ -124,7 +126,10 @@ function tell(block: string): void {
     if (line.startsWith("data:")) data += line.slice(5).trim();
   }
   if (data === "") return;
-  const told = { event, data: JSON.parse(data) as unknown };
+  tellAll({ event, data: JSON.parse(data) as unknown });
+}
+
+function tellAll(told: LiveEvent): void {
   for (const listener of listeners) listener(told);
 }
 

@@ -63,6 +63,7 @@ export function useLiveClicks(
   useEffect(() => {
     setFresh([]);
     const stop = onLive(({ event, data }) => {
+      if (event === "begun") setThisServerOnly(false);
       if (event === "notice") setThisServerOnly((data as { code: string }).code === "this_server_only");
       if (event === "more") setNotShown((data as { clicks: number }).clicks);
       if (event !== "click") return;
