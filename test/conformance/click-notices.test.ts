@@ -775,11 +775,17 @@ onEachDatabase((database) => {
     expect([await mails(world, none), await mails(world, gone)]).toEqual([[], []]);
   });
 
-  test("a suspended tenant is told nothing, and after its restore what is new then", async () => {
+  test("a suspended or deleted tenant is told nothing, and after its restore what is new then", async () => {
     const world = await open(monday + 9 * hourMs);
     const tenant = await owner(world, { digest: true, firstClick: true });
     await busyWeeks(world, tenant);
     const own = ofTenant(world.sql.db, tenant.id);
+    const deleted = (delete_at: number | null) =>
+      world.sql.db.updateTable("tenants").set({ delete_at }).where("id", "=", tenant.id).execute();
+    await deleted(world.clock.now() + 30 * dayMs);
+    await world.run();
+    expect(await mails(world, tenant)).toEqual([]);
+    await deleted(null);
     const suspension = { reason: "abuse", suspended_by: "operator", suspended_at: world.clock.now() };
     await own.insertInto("suspended_tenants").values(suspension).execute();
     await world.run();

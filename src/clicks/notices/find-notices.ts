@@ -130,6 +130,7 @@ async function tenantsAfter({ db }: Sql, last: TenantId): Promise<NoticeTenant[]
     .select(["t.id", "t.number", "e.notices", "c.zone", "c.days_until"])
     .where("e.contact", "is not", null)
     .where("s.tenant_id", "is", null)
+    .where("t.delete_at", "is", null)
     .where("e.tenant_id", ">", last)
     .orderBy("e.tenant_id")
     .limit(pageTenants)
