@@ -438,6 +438,13 @@ export const clicks: Mistakes = {
     tests: rollups,
     only: "SQLite.*clock was ahead",
   },
+  "quarter-year-taken-back-again-and-again": {
+    file: "clicks/rollups/take-back.ts",
+    from: "quarterYear: from - latestClickMs",
+    to: "quarterYear: from",
+    tests: rollups,
+    only: "SQLite.*taken back once",
+  },
   "quarter-year-made-while-late-clicks-come": {
     file: "clicks/rollups/calendar-periods.ts",
     from: "over: end + latestClickMs",

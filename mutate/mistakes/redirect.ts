@@ -37,13 +37,13 @@ export const redirect: Mistakes = {
     tests: ["src/redirect/forward-query.test.ts"],
   },
   "prefetch-header-forgotten": {
-    file: "redirect/prefetch.ts",
+    file: "redirect/bots.ts",
     from: '["sec-purpose", "purpose", "x-moz", "x-purpose"]',
     to: '["sec-purpose", "purpose", "x-purpose"]',
     tests: ["src/redirect/prefetch.test.ts"],
   },
   "first-prefetch-header-decides": {
-    file: "redirect/prefetch.ts",
+    file: "redirect/bots.ts",
     from: "if (purpose !== null && isAhead.test(purpose)) return true;",
     to: "if (purpose !== null) return isAhead.test(purpose);",
     tests: ["src/redirect/prefetch.test.ts"],

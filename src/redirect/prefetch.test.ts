@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readPlainRequest } from "../http/socket/plain-request.ts";
-import { isPrefetch, purposeNames } from "./prefetch.ts";
+import { isPrefetch, purposeNames } from "./bots.ts";
 
 const peer = { address: "203.0.113.7" };
 const plainWith = (...headers: string[]) =>

@@ -305,6 +305,19 @@ onEachDatabase(({ create, openTwo }) => {
       }
     });
 
+    test("a quarter year to which clicks may come again is taken back once, even if it has no row", async () => {
+      const alone = (await openTwo())[0] as Sql;
+      const tenant = await createClickTenant(alone, "back", "UTC");
+      const [from, over] = [Date.UTC(2026, 7, 30), Date.UTC(2026, 9, 1)];
+      await storeClicks(alone, tenant, randomClicks(randomOf(20), { from, until: over, links: linksOf(2), count: 60 }));
+      await condense(alone, { now: over + 4 * dayMs });
+      for (let run = 0; run < 3; run++) await condense(alone, { now: over + dayMs });
+      const row = ofTenant(alone.db, tenant.id).selectFrom("click_tenants").select(["late", "quarter_years_until"]);
+      expect(await row.executeTakeFirst()).toEqual({ late: 1, quarter_years_until: Date.UTC(2026, 6, 1) });
+      await condense(alone, { now: over + 5 * dayMs });
+      expect(await storedRollups(alone, tenant)).toEqual(expectedRollups(tenant, over + 5 * dayMs - settledMs));
+    });
+
     test("nothing that has not ended two and a half minutes ago", async () => {
       const tenant = await tenantIn("UTC");
       const from = Date.UTC(2026, 6, 7);

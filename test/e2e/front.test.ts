@@ -7,7 +7,7 @@ import type { Peer } from "../../src/base/tcp-connection.ts";
 import { targetOf } from "../../src/http/request.ts";
 import { type Front, listenFront } from "../../src/http/socket/front.ts";
 import type { PlainRequest } from "../../src/http/socket/plain-request.ts";
-import { purposeNames } from "../../src/redirect/prefetch.ts";
+import { purposeNames } from "../../src/redirect/bots.ts";
 import { Redirection, type VisitReply } from "../../src/redirect/redirection.ts";
 import { until } from "../ground/process.ts";
 import { type Server, startServer } from "../ground/server.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { purposeNames } from "../../src/redirect/prefetch.ts";
+import { purposeNames } from "../../src/redirect/bots.ts";
 import { startServer } from "../ground/server.ts";
 import { databases, must, type ProblemBody, type Site, siteOf, startSite } from "./servers.ts";
 

@@ -44,7 +44,7 @@ async function setBack(sql: Sql, trx: Trx, { id, number, zone }: CondensedTenant
   const columns = ["late", "hours_until", "days_until", "weeks_until", "months_until", "quarter_years_until"] as const;
   const row = await sql.forUpdate(own.selectFrom("click_tenants").select(columns)).executeTakeFirst();
   if (row === undefined) return;
-  const open = await trx
+  const day = await trx
     .selectFrom("click_days")
     .select("start")
     .where("tenant", "=", number)
@@ -52,13 +52,15 @@ async function setBack(sql: Sql, trx: Trx, { id, number, zone }: CondensedTenant
     .orderBy("start")
     .limit(1)
     .executeTakeFirst();
-  const from = Math.min(open?.start ?? settled, settled);
+  const from = Math.min(day?.start ?? settled, settled);
   const groups = await own.selectFrom("click_groups").select("number").execute();
   const deleted = await deleteOpen(trx, [number, ...groups.map((group) => group.number)], settled)
     .returning(["grain", "start"])
     .execute();
+  // Clicks may still come to a quarter year that ended within the last days.
+  const open = { week: from, month: from, quarterYear: from - latestClickMs };
   const startsOf = (grain: CalendarGrain) => [
-    naturalStart[grain](from, zone),
+    naturalStart[grain](open[grain], zone),
     ...deleted.filter((row) => row.grain === grains[grain]).map(({ start }) => start),
   ];
   const progress = {

@@ -1,4 +1,4 @@
-import { purposeNames } from "../../redirect/prefetch.ts";
+import { purposeNames } from "../../redirect/bots.ts";
 import type { VisitRequest } from "../../redirect/visit-request.ts";
 
 /**
