@@ -279,18 +279,24 @@ for (const database of databases) {
       );
       // The thread is started, and the pages of the database are at hand.
       await site.call("GET", "/api/links?search=nowhere-to-be-found");
-      let searching = true;
-      const search = site.call("GET", "/api/links?search=nowhere-to-be-found").finally(() => {
-        searching = false;
-      });
-      let answered = 0;
-      while (searching) {
-        expect((await site.visit(`/${link.code}`)).status).toBe(302);
-        answered++;
-      }
-      expect((await search).json<Page>()).toEqual({ items: [], nextCursor: null });
-      // One that holds the serving thread lets at most a redirect or two through, before and after it.
-      expect(answered).toBeGreaterThan(10);
+      const answeredDuringSearch = async () => {
+        let searching = true;
+        const search = site.call("GET", "/api/links?search=nowhere-to-be-found").finally(() => {
+          searching = false;
+        });
+        let answered = 0;
+        while (searching) {
+          expect((await site.visit(`/${link.code}`)).status).toBe(302);
+          answered++;
+        }
+        expect((await search).json<Page>()).toEqual({ items: [], nextCursor: null });
+        return answered;
+      };
+      // One that holds the serving thread lets at most a redirect or two through, before and after it. On a busy machine a redirect may take
+      // as long as the search, but not each time.
+      let most = 0;
+      for (let tries = 0; tries < 5 && most < 5; tries++) most = Math.max(most, await answeredDuringSearch());
+      expect(most).toBeGreaterThanOrEqual(5);
     }, 60_000);
   });
 }
