@@ -75,7 +75,7 @@ export interface Background {
   clean(): Promise<Cleaned>;
   /** Suspends links to hosts that are now on the blocklist, and restores those that no longer are. */
   applyBlocklist(): Promise<BlocklistOutcome>;
-  /** Condenses the clicks of ended hours, days and months. */
+  /** Condenses the clicks of ended parts of a day, days, weeks, months and quarter years. */
   condenseClicks(signal?: AbortSignal): Promise<Condensed>;
   /** Deletes clicks and roll-ups that are no longer kept. */
   purgeClicks(signal?: AbortSignal): Promise<PurgedClicks>;

@@ -43,7 +43,7 @@ export interface ReadParts {
   readonly values: "none" | "of people, without names" | "without names" | "all";
 }
 
-/** Two fifths of the bytes of a busy link are not of people. A row that was written before this was known is read as a whole. */
+/** Two fifths of a busy link's bytes are values of bots and previews. A row of an older version does not say where they begin, and is read as a whole. */
 const ofPeople = raw<Uint8Array | null>`coalesce(substr(packed, 1, people_bytes), packed)`.as("packed");
 
 /** In one statement, because on PostgreSQL each statement adds a third of a millisecond. */
