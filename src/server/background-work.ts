@@ -44,8 +44,7 @@ export function onThisThread(core: Core, redirects: RedirectWait): Background {
     clean: () => cleanUp({ ...core, historyDays: core.config.QL_HISTORY_DAYS }),
     applyBlocklist: () => applyBlocklist(core),
     // By the database's time, as the writers of clicks: a server whose clock is ahead must not condense too early.
-    condenseClicks: async (signal) =>
-      condense(core.sql, { now: await databaseTime(core.sql), ...(signal && { signal }) }),
+    condenseClicks: async () => condense(core.sql, { now: await databaseTime(core.sql) }),
     purgeClicks: async (signal) => purgeClicks(core.sql, await databaseTime(core.sql), signal),
     forgetVisitors: async () => forgetVisitors(core.sql, await databaseTime(core.sql)),
     moveLog: () => moveLog(core.sql),

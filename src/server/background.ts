@@ -76,7 +76,7 @@ export interface Background {
   /** Suspends links to hosts that are now on the blocklist, and restores those that no longer are. */
   applyBlocklist(): Promise<BlocklistOutcome>;
   /** Condenses the clicks of ended parts of a day, days, weeks, months and quarter years. */
-  condenseClicks(signal?: AbortSignal): Promise<Condensed>;
+  condenseClicks(): Promise<Condensed>;
   /** Deletes clicks and roll-ups that are no longer kept. */
   purgeClicks(signal?: AbortSignal): Promise<PurgedClicks>;
   /** Deletes what visitors of days that are over were recognised by; returns how many. */
@@ -153,7 +153,7 @@ function inTurns({ work, upkeep }: Resources, background: Background): Backgroun
     findClickNotices: () => upkeep.run("findClickNotices", () => background.findClickNotices()),
     clean: () => upkeep.run("clean", () => background.clean()),
     applyBlocklist: () => upkeep.run("applyBlocklist", () => background.applyBlocklist()),
-    condenseClicks: (signal) => upkeep.run("condenseClicks", () => background.condenseClicks(signal)),
+    condenseClicks: () => upkeep.run("condenseClicks", () => background.condenseClicks()),
     purgeClicks: (signal) => upkeep.run("purgeClicks", () => background.purgeClicks(signal)),
     forgetVisitors: () => upkeep.run("forgetVisitors", () => background.forgetVisitors()),
     importStep: () => upkeep.run("importStep", () => background.importStep()),

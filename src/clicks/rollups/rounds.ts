@@ -13,7 +13,6 @@ import type { CondensedTenant } from "./write-rollups.ts";
 export interface CondenseOptions {
   /** The database's time. */
   readonly now: number;
-  readonly signal?: AbortSignal;
 }
 
 export interface Condensed {
@@ -24,7 +23,7 @@ export interface Condensed {
 const tenantsAtOnce = 8;
 const pageTenants = 200;
 
-export async function condense(sql: Sql, { now, signal }: CondenseOptions): Promise<Condensed> {
+export async function condense(sql: Sql, { now }: CondenseOptions): Promise<Condensed> {
   const names = createValueNames(sql);
   const waiting = tenantsToCondense(sql, now);
   const working = new Set<AsyncGenerator<number, void>>();
@@ -45,7 +44,6 @@ export async function condense(sql: Sql, { now, signal }: CondenseOptions): Prom
     while (more && working.size < tenantsAtOnce) more = await begin();
     if (working.size === 0) break;
     for (const turn of working) {
-      if (signal?.aborted) return { tenants, events };
       try {
         const { done, value } = await turn.next();
         if (done) working.delete(turn);
